@@ -164,7 +164,7 @@ func (c *cluster) start() (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.run(ctx, context.WithoutCancel(ctx), 2)
+		c.run(ctx, 2)
 	}()
 	time.Sleep(time.Second) // in the bubble's time: run checks every 100 ms whether the caches are synced
 	synctest.Wait()

@@ -83,9 +83,8 @@ func (c *controller) startRecorder() (stop func()) {
 	return broadcaster.Shutdown
 }
 
-// run handles events until ctx ends.
-// After that, the workers may finish their work, unless leading ends too.
-func (c *controller) run(ctx, leading context.Context, workers int) {
+// run handles events until ctx ends. After that, the workers finish their work.
+func (c *controller) run(ctx context.Context, workers int) {
 	var informers sync.WaitGroup
 	defer informers.Wait()
 	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
@@ -118,5 +117,5 @@ func (c *controller) run(ctx, leading context.Context, workers int) {
 			}
 		},
 	})
-	c.runWorkers(ctx, leading, workers)
+	c.runWorkers(ctx, workers)
 }

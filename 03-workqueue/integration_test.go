@@ -1,14 +1,19 @@
-// The controller on a real API server, for what the fake clientset can't show: leader election with
-// a real Lease, Events, real Pods and real conflicts. Chapter 01 tests which Foos the CRD rejects.
+// The controller on a real API server, for what the fake clientset can't show: a real Lease, Events,
+// real Pods and real conflicts. Chapter 01 tests which Foos the CRD rejects.
 
 package main
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 )
 
 const example = `
@@ -18,34 +23,68 @@ metadata: {name: example}
 spec: {deploymentName: web, replicas: 2}
 `
 
-// One of two replicas works. When it is shut down, it releases the lease, and the other one takes
-// over at once.
-func TestIntegrationTheOtherReplicaTakesOver(t *testing.T) {
+func TestIntegrationAFooBecomesReady(t *testing.T) {
 	c := newRealCluster(t)
-	stopFirst := c.startReplica()
-	c.eventually("the first replica leads", func(ctx context.Context) bool { return c.leader(ctx) != "" })
-	first := c.leader(t.Context())
-	stopSecond := c.startReplica()
+	stop := c.start()
 	c.create(example)
 	c.eventually("the Foo becomes ready", c.isReady(2))
 	c.eventually("one Event is recorded, once", func(ctx context.Context) bool {
 		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Foo,reason=Synced"})
 		return err == nil && len(events.Items) == 1 && events.Items[0].Count == 1
 	})
-	if got := c.leader(t.Context()); got != first {
-		t.Errorf("%q leads, want the first replica, %q", got, first)
-	}
+	stop()
+}
 
-	stopFirst()
-	c.change(`{"replicas":3}`)
-	c.eventually("the scaled Foo becomes ready", c.isReady(3))
-	if got := c.leader(t.Context()); got == first || got == "" {
-		t.Errorf("%q leads, want the second replica", got)
+// On shutdown, the leader finishes its work, and a replica that has never led exits at once. The
+// contract tests that a second replica waits (F7), and what happens if the lease is lost (F6c).
+func TestIntegrationAShutdownWaitsForTheLeadersWork(t *testing.T) {
+	c := newRealCluster(t)
+	config, err := loadConfig(os.Getenv("TEST_KUBECONFIG"))
+	must(t, err)
+	run := func(work func(context.Context)) (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- runAsLeader(ctx, config, c.namespace, work) }()
+		return func() {
+			cancel()
+			must(t, <-ended)
+		}
 	}
+	started, finished := make(chan struct{}), false
+	stopLeader := run(func(ctx context.Context) {
+		close(started)
+		<-ctx.Done()
+		time.Sleep(100 * time.Millisecond)
+		finished = true
+	})
+	<-started
+	stopOther := run(func(context.Context) { t.Error("two replicas work at once") })
 
-	stopSecond()
-	if got := c.leader(t.Context()); got != "" {
-		t.Errorf("%q holds the lease, want nobody: both replicas have stopped", got)
+	stopOther()
+	stopLeader()
+
+	if !finished {
+		t.Error("runAsLeader returned before the work had ended")
+	}
+}
+
+// If the Lease's namespace is missing, the program says so, and waits.
+func TestIntegrationTheNamespaceOfTheLeaseIsMissing(t *testing.T) {
+	newRealCluster(t)
+	config, err := loadConfig(os.Getenv("TEST_KUBECONFIG"))
+	must(t, err)
+	var log bytes.Buffer
+	defer klog.CaptureState().Restore()
+	klog.LogToStderr(false)
+	klog.SetOutput(&log)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+
+	must(t, runAsLeader(ctx, config, "missing", func(context.Context) { t.Error("the replica works without a lease") }))
+
+	klog.Flush()
+	if want := "Error initially creating lease lock"; !strings.Contains(log.String(), want) {
+		t.Errorf("the log doesn't contain %q:\n%s", want, &log)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestAKeyIsProcessedByOneWorkerAtATime(t *testing.T) {
 			<-finish
 			return nil
 		})
-		stop, _ := c.startWorkers(4)
+		stop := c.startWorkers(4)
 
 		synctest.Wait()
 		if len(started) != 2 {
@@ -79,7 +79,7 @@ func TestEachFailureDoublesThePause(t *testing.T) {
 			}
 			return errDiskFull
 		})
-		stop, _ := c.startWorkers(2)
+		stop := c.startWorkers(2)
 		time.Sleep(time.Hour)
 		c.handleFoo(t.Context(), aFoo("0", "", 1)) // it has succeeded in the meantime; now it fails again
 		time.Sleep(time.Hour)
@@ -138,14 +138,12 @@ func TestManyFailingKeys(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	for name, test := range map[string]struct {
 		takes        time.Duration // the work on each of three keys, one after the other
-		leaseLost    time.Duration // from the shutdown until the lease is lost; 0 if it isn't
 		want         time.Duration // from the shutdown until the worker has stopped
 		wantStarted  int32         // keys
 		wantFinished int32
 	}{
-		"the keys in the queue are processed":            {5 * time.Second, 0, 15 * time.Second, 3, 3},
-		"work is cancelled after the shutdown timeout":   {15 * time.Second, 0, shutdownTimeout, 2, 1},
-		"work is cancelled as soon as the lease is lost": {5 * time.Second, 7 * time.Second, 7 * time.Second, 2, 1},
+		"the keys in the queue are processed":          {3 * time.Second, 9 * time.Second, 3, 3},
+		"work is cancelled after the shutdown timeout": {8 * time.Second, shutdownTimeout, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,13 +158,10 @@ func TestShutdown(t *testing.T) {
 						return ctx.Err()
 					}
 				})
-				stop, loseLease := c.startWorkers(1)
+				stop := c.startWorkers(1)
 				synctest.Wait()
 
 				shutdown := time.Now()
-				if test.leaseLost > 0 {
-					time.AfterFunc(test.leaseLost, loseLease)
-				}
 				stop()
 
 				if got := time.Since(shutdown); got != test.want {
@@ -232,19 +227,17 @@ func newWork(t *testing.T, n int, work func(ctx context.Context, foo *samplecont
 }
 
 // startWorkers starts that many workers. stop shuts them down, and waits until they have stopped.
-func (c *cluster) startWorkers(workers int) (stop, loseLease func()) {
+func (c *cluster) startWorkers(workers int) (stop func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
-	leading, loseLease := context.WithCancel(context.WithoutCancel(c.t.Context()))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		c.runWorkers(ctx, leading, workers)
+		c.runWorkers(ctx, workers)
 	}()
 	return func() {
 		cancel()
 		<-ended
-		loseLease()
-	}, loseLease
+	}
 }
 
 // queued removes all keys from the queue, and returns them.

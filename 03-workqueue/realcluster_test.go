@@ -75,16 +75,13 @@ func newRealCluster(t *testing.T) *realCluster {
 	return &realCluster{controller, namespace.Name, users.Resource(foosResource).Namespace(namespace.Name), t}
 }
 
-// startReplica runs the whole program, as one of several replicas. stop stops it and waits for its
-// end.
-func (c *realCluster) startReplica() (stop func()) {
+// start runs the whole program, with leader election. stop stops it and waits for its end.
+func (c *realCluster) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
-	election := testElection
-	election.namespace = c.namespace
 	go func() {
 		ended <- run(ctx, options{
-			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, workers: 2, election: election,
+			kubeconfig: os.Getenv("TEST_KUBECONFIG"), namespace: c.namespace, workers: 2, leaderElect: true, leaseNamespace: c.namespace,
 		})
 	}()
 	stop = sync.OnceFunc(func() {
@@ -95,15 +92,6 @@ func (c *realCluster) startReplica() (stop func()) {
 	})
 	c.t.Cleanup(stop)
 	return stop
-}
-
-// leader returns who holds the Lease, or "" if nobody does.
-func (c *realCluster) leader(ctx context.Context) string {
-	lease, err := c.kube.CoordinationV1().Leases(c.namespace).Get(ctx, "foo-controller", metav1.GetOptions{})
-	if err != nil || lease.Spec.HolderIdentity == nil {
-		return ""
-	}
-	return *lease.Spec.HolderIdentity
 }
 
 // create creates a Foo from YAML.

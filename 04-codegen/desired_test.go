@@ -147,12 +147,6 @@ func TestUpToDateWithoutReplicas(t *testing.T) {
 	}
 }
 
-func pulling(policy corev1.PullPolicy) func(*appsv1.Deployment) {
-	return func(deployment *appsv1.Deployment) {
-		deployment.Spec.Template.Spec.Containers[0].ImagePullPolicy = policy
-	}
-}
-
 func withVariable(deployment *appsv1.Deployment) {
 	deployment.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOUR", Value: "blue"}}
 }

@@ -30,11 +30,8 @@ func main() {
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.DurationVar(&o.resync, "resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.workers, "workers", 4, "how many Foos are processed at once")
-	flag.BoolVar(&o.election.enabled, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
-	flag.StringVar(&o.election.namespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
-	flag.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	flag.DurationVar(&o.election.RenewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	flag.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
+	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
+	flag.StringVar(&o.leaseNamespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 logs what was done, 4 also why")
@@ -54,7 +51,8 @@ type options struct {
 	kubeconfig, namespace string
 	resync                time.Duration
 	workers               int
-	election              leaderElection
+	leaderElect           bool
+	leaseNamespace        string
 }
 
 // run runs the controller until ctx ends.
@@ -85,7 +83,9 @@ func run(ctx context.Context, o options) error {
 	}
 	defer controller.startRecorder()()
 
-	return o.election.run(ctx, config, func(ctx, leading context.Context) {
-		controller.run(ctx, leading, o.workers)
-	})
+	if !o.leaderElect {
+		controller.run(ctx, o.workers)
+		return nil
+	}
+	return runAsLeader(ctx, config, o.leaseNamespace, func(ctx context.Context) { controller.run(ctx, o.workers) })
 }

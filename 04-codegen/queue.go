@@ -18,7 +18,7 @@ import (
 const (
 	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
-	shutdownTimeout = 20 * time.Second // how long a shutdown waits for unfinished work
+	shutdownTimeout = 10 * time.Second // how long a shutdown waits for unfinished work
 )
 
 type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
@@ -37,10 +37,9 @@ func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
 	c.queue.Add(key)
 }
 
-// runWorkers starts workers. When ctx ends, they get up to shutdownTimeout to empty the queue. When
-// leading ends, they stop at once, because another replica may be working.
-func (c *controller) runWorkers(ctx, leading context.Context, workers int) {
-	work, stop := context.WithCancel(leading)
+// runWorkers starts workers. When ctx ends, they get up to shutdownTimeout to empty the queue.
+func (c *controller) runWorkers(ctx context.Context, workers int) {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var running sync.WaitGroup
 	for range workers {

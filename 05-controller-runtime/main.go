@@ -14,9 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -39,9 +37,6 @@ func main() {
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics, such as 127.0.0.1:8080 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-system", "namespace of the Lease (manifests/rbac.yaml makes foo-system)")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -79,9 +74,6 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
-		return nil // told to stop
-	}
 	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
 	if err := c.SetupWithManager(ctx, mgr); err != nil {
 		return err
@@ -92,7 +84,6 @@ func run(ctx context.Context, o options) error {
 // newManager returns a manager for the Foos in o.namespace; "" means all namespaces.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.LeaderElectionID = "foo-controller"
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}

@@ -102,7 +102,6 @@ func (c *realCluster) newManager(o options) ctrl.Manager {
 	config.Wrap(c.traffic.watch)
 	mgr, err := newManager(config, o)
 	must(c.t, err)
-	must(c.t, waitForCRD(c.t.Context(), mgr.GetRESTMapper(), fooKind))
 	must(c.t, addController(c.t.Context(), mgr))
 	return mgr
 }
@@ -113,13 +112,11 @@ func addController(ctx context.Context, mgr ctrl.Manager) error {
 	return c.SetupWithManager(ctx, mgr)
 }
 
-// optionsFor returns the default options, but for one namespace, with one worker and a short time
-// between renewals. Each test has a controller with the same name, so that name isn't validated.
+// optionsFor returns the default options, but for one namespace, and with one worker. Each test has a controller with the same name, so that name isn't validated.
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace}
 	o.Metrics.BindAddress = "0"
 	o.Cache.SyncPeriod = new(time.Duration(0))
-	o.RetryPeriod = new(100 * time.Millisecond)
 	o.Controller.MaxConcurrentReconciles = 1
 	o.Controller.SkipNameValidation = new(true)
 	return o

@@ -17,10 +17,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -57,9 +55,6 @@ func main() {
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-operator-system", "namespace of the Lease (config/default makes foo-operator-system)")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	o.webhooks.addFlags()
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
@@ -102,9 +97,6 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
-		return nil // told to stop
-	}
 	if err := setUp(ctx, mgr, o); err != nil {
 		return err
 	}
@@ -133,7 +125,6 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.WebhookServer = o.webhooks.newServer()
 	o.LeaderElectionID = "foo-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}

@@ -20,7 +20,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -31,7 +30,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
@@ -78,11 +76,6 @@ func TestTheInstalledManager(t *testing.T) {
 		if code := c.stop(t); code != 0 {
 			t.Errorf("the manager's exit code is %d, want 0:\n%s", code, &c.log)
 		}
-	}
-	var lease coordinationv1.Lease
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: installed, Name: "tdset-controller"}, &lease))
-	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-		t.Errorf("after the shutdown, %q holds the lease, want no holder", holder)
 	}
 	compareVerbs(t, account)
 }

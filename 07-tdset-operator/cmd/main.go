@@ -10,13 +10,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -60,9 +60,6 @@ func main() {
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "tdset-operator-system", "namespace of the Lease (config/default makes tdset-operator-system)")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	o.webhooks.addFlags()
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
@@ -105,27 +102,18 @@ func run(ctx context.Context, o options) error {
 	}
 	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace)
 	defer setupLog.Info("Stopped")
-	mapper, err := newMapper(config)
-	if err != nil {
-		return fmt.Errorf("RESTMapper: %w", err)
-	}
-	for _, kind := range watchedKinds {
-		if err := waitForCRD(ctx, mapper, kind); err != nil {
-			return nil // told to stop
-		}
-	}
-	mgr, err := newManager(config, mapper, o)
+	mgr, err := newManager(config, o)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := setUp(ctx, mgr, o); err != nil {
+	if err := setUp(mgr, o); err != nil {
 		return err
 	}
-	return start(ctx, mgr)
+	return mgr.Start(ctx)
 }
 
 // setUp adds the controller and the webhooks to mgr.
-func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
+func setUp(mgr ctrl.Manager, o options) error {
 	tdsets := &controller.TDSetReconciler{
 		Client:       mgr.GetClient(),
 		APIReader:    mgr.GetAPIReader(),
@@ -133,7 +121,7 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 		Clock:        clock.RealClock{},
 		DrainTimeout: o.drainTimeout,
 	}
-	if err := tdsets.SetupWithManager(ctx, mgr); err != nil {
+	if err := tdsets.SetupWithManager(mgr); err != nil {
 		return err
 	}
 	if o.webhooks.enabled {
@@ -146,15 +134,23 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 	return nil
 }
 
-// newManager returns a manager for the TDSets in o.namespace; "" means all namespaces. The mapper
-// must know Pods already.
-func newManager(config *rest.Config, mapper meta.RESTMapper, o options) (ctrl.Manager, error) {
+// ofTDSets selects the Pods of any TDSet, for the drain. They are few among the Pods of a big
+// cluster.
+var ofTDSets, _ = labels.Parse(controller.TDSetLabel) // a constant, so there is no error
+
+// unfinished selects the Pods that haven't finished. Evicted Pods stay Failed, and nobody deletes
+// them. A Pod that finishes leaves the cache as if it were deleted.
+var unfinished = fields.AndSelectors(
+	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+)
+
+// newManager returns a manager for the TDSets in o.namespace; "" means all namespaces.
+func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.Scheme = scheme
-	o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 	o.WebhookServer = o.webhooks.newServer()
 	o.LeaderElectionID = "tdset-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ofTDSets, Field: unfinished}}
 	if o.namespace != "" {

@@ -27,11 +27,9 @@ var tdsetKind = schedulev2.GroupVersion.WithKind("TDSet")
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	config, api, namespace := newAPIServer(t)
 	o := optionsFor(namespace)
-	mapper, err := newMapper(config)
+	mgr, err := newManager(config, o)
 	must(t, err)
-	mgr, err := newManager(config, mapper, o)
-	must(t, err)
-	must(t, setUp(t.Context(), mgr, o))
+	must(t, setUp(mgr, o))
 	runManager(t, mgr)
 	tdset := tdsetOf(namespace)
 	must(t, api.Create(t.Context(), tdset))
@@ -106,7 +104,7 @@ func optionsFor(namespace string) options {
 func runManager(t *testing.T, mgr ctrl.Manager) {
 	ctx, stop := context.WithCancel(context.Background())
 	stopped := make(chan error)
-	go func() { stopped <- start(ctx, mgr) }()
+	go func() { stopped <- mgr.Start(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		must(t, <-stopped)

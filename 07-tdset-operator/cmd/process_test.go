@@ -22,7 +22,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"example.com/operators/07-tdset-operator/test/utils"
 )
@@ -62,26 +61,6 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Without permissions the caches never sync, so no worker starts. The program must still stop on a
-// signal.
-func TestStoppedWhileWaitingForPermissions(t *testing.T) {
-	newAPIServer(t)
-	nobody, err := testEnv.AddUser(envtest.User{Name: "without permissions"}, nil)
-	must(t, err)
-	kubeconfig, err := nobody.KubeConfig()
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(path, kubeconfig, 0o600))
-	waiting := startReplica(t, path, nil)
-	eventually(t, "the log says what is missing", []*managerReplica{waiting}, func(context.Context) bool {
-		return strings.Contains(waiting.log.String(), "are the permissions applied?")
-	})
-
-	if code := waiting.stop(t); code != 0 {
-		t.Errorf("the exit code is %d, want 0:\n%s", code, &waiting.log)
 	}
 }
 

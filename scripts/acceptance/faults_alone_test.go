@@ -202,10 +202,9 @@ func (f *faulty) secondReplica(start func(*faulty)) *faulty {
 	return second
 }
 
-// elects are the flags with which replicas elect a leader within seconds.
+// elects are the flags with which replicas elect a leader.
 func (s *scenario) elects() []string {
-	return []string{"--leader-elect", "--leader-election-namespace", s.home,
-		"--leader-election-lease-duration", "4s", "--leader-election-renew-deadline", "2s", "--leader-election-retry-period", "500ms"}
+	return []string{"--leader-elect", "--leader-election-namespace", s.home}
 }
 
 // heldFault returns the name of a fault's tests, and which programs keep their promises through it.

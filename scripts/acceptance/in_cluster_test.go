@@ -76,8 +76,7 @@ func testFaultsInCluster(t *testing.T, env *environment, j judged, settle func(*
 	}
 }
 
-// electTwo lets two replicas elect a leader. The lease needn't be short, because a leader releases
-// it on shutdown.
+// electTwo lets two replicas elect a leader.
 func (s *scenario) electTwo() {
 	s.replicas, s.flags = 2, append(s.flags, "--leader-elect", "--leader-election-namespace", s.home)
 }

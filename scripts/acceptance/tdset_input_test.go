@@ -96,5 +96,5 @@ func forbiddenTDSet(s *scenario) {
 }
 
 func TestMissingCRDOfTDSets(t *testing.T) {
-	withoutCRD(t, chapters.TDSet, "T12 bad input: the program waits for a missing CRD")
+	withoutCRD(t, chapters.TDSet, "T12 bad input: the program says that the CRD is missing")
 }

@@ -19,11 +19,8 @@ func main() {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig file (default: as kubectl finds it, else the Pod's own account)")
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
 	flag.StringVar(&o.now, "now", "", "start as if it were this time, such as 2026-01-01T08:59:50Z; from then on, time passes as usual (default: now)")
-	flag.BoolVar(&o.election.enabled, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
-	flag.StringVar(&o.election.namespace, "leader-election-namespace", "tdset-system", "namespace of the Lease (manifests/rbac.yaml makes tdset-system)")
-	flag.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", 15*time.Second, "how long the other replicas wait after the last renewal")
-	flag.DurationVar(&o.election.RenewDeadline, "leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal before it gives up")
-	flag.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
+	flag.BoolVar(&o.leaderElect, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
+	flag.StringVar(&o.leaseNamespace, "leader-election-namespace", "tdset-system", "namespace of the Lease (manifests/rbac.yaml makes tdset-system)")
 	logFlags := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logFlags)
 	flag.Var(logFlags.Lookup("v").Value, "v", "log level: 0 logs what was done, 4 also why")
@@ -41,7 +38,8 @@ func main() {
 // options are the values of the flags.
 type options struct {
 	kubeconfig, namespace, now string
-	election                   leaderElection
+	leaderElect                bool
+	leaseNamespace             string
 }
 
 // start runs the controller until ctx ends.
@@ -66,5 +64,9 @@ func start(ctx context.Context, o options) error {
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace, "time", clock.Now().UTC().Format(time.RFC3339))
 	defer klog.InfoS("Stopped")
 	defer controller.startRecorder()()
-	return o.election.run(ctx, config, func(ctx, _ context.Context) { controller.run(ctx) })
+	if !o.leaderElect {
+		controller.run(ctx)
+		return nil
+	}
+	return runAsLeader(ctx, config, o.leaseNamespace, controller.run)
 }

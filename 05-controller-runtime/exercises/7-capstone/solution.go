@@ -21,7 +21,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -59,14 +58,11 @@ const (
 func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) }
 
 func main() {
-	o := ctrl.Options{LeaderElectionID: "foo-controller", LeaderElectionReleaseOnCancel: true}
+	o := ctrl.Options{LeaderElectionID: "foo-controller"}
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-system", "namespace of the Lease")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logOptions := zap.Options{Development: true}
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -93,9 +89,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 	mgr, err := ctrl.NewManager(config, o)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
-	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
-		return nil // told to stop
 	}
 	c := &controller{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader(), recorder: mgr.GetEventRecorder("foo-controller")}
 	if err := c.setUp(ctx, mgr); err != nil {

@@ -20,7 +20,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -85,9 +84,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 	mgr, err := ctrl.NewManager(config, o)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
-	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")); err != nil {
-		return nil // told to stop
 	}
 	c := &controller{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader()}
 	if err := c.setUp(ctx, mgr); err != nil {

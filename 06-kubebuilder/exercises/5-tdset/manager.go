@@ -34,8 +34,7 @@ func managerOptions(o options) (ctrl.Options, error) {
 		return ctrl.Options{}, err
 	}
 	o.LeaderElectionID = "tdset-controller"
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
-	o.Metrics.BindAddress = "0"            // none; the default is port 8080
+	o.Metrics.BindAddress = "0" // none; the default is port 8080
 	o.Cache.ReaderFailOnMissingInformer = true
 	// No resync, because Reconcile knows when a TDSet's desired state changes. By default there is
 	// a resync every ten hours.

@@ -6,6 +6,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,7 +43,7 @@ type FooReconciler struct {
 // SetupWithManager adds the controller to mgr.
 func (c *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
+		return fmt.Errorf("indexes (is the CRD applied?): %w", err)
 	}
 	// If the resourceVersion is the same, this is a resync and not a change. The resync of the Foos
 	// is enough.

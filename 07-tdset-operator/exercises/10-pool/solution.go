@@ -44,14 +44,10 @@ func init() { utilruntime.Must(addToScheme(scheme.Scheme)) }
 
 func main() {
 	o := ctrl.Options{LeaderElectionID: "pool-controller"}
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "pool-system", "namespace of the Lease")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logOptions := zap.Options{Development: true}
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -79,9 +75,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), groupVersion.WithKind("Pool")); err != nil {
-		return nil // told to stop
-	}
 	c := &controller{Client: mgr.GetClient()}
 	if err := c.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("controller: %w", err)
@@ -92,7 +85,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 // controller keeps each Pool's Pods in the state that the Pool asks for.
 type controller struct {
 	client.Client // reads from the manager's cache, writes to the API server
-	terminating   terminatingOwners
 }
 
 // SetupWithManager adds the controller to mgr.
@@ -128,6 +120,9 @@ func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	err := c.reconcile(ctx, req)
 	if apierrors.IsConflict(err) { // the cache was behind, which is normal
 		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return ctrl.Result{}, nil // it will be deleted with its namespace
 	}
 	return ctrl.Result{}, err
 }
@@ -211,12 +206,9 @@ func (c *controller) syncPod(ctx context.Context, pool *Pool, name string) (stat
 // createPod needs no look at the API server before it. If the cache is behind, there is a Pod of
 // that name already, the API server refuses another, and the event of the first one is on its way.
 func (c *controller) createPod(ctx context.Context, pool *Pool, desired *corev1.Pod) error {
-	if c.terminating.has(pool) {
-		return nil
-	}
 	klog.FromContext(ctx).Info("Creating", "pod", klog.KObj(desired))
 	err := c.Create(ctx, desired, fieldOwner)
-	if err == nil || apierrors.IsAlreadyExists(err) || c.terminating.refused(pool, err) {
+	if err == nil || apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return fmt.Errorf("create Pod %s: %w", desired.Name, err)

@@ -45,14 +45,10 @@ func init() { utilruntime.Must(addToScheme(scheme.Scheme)) }
 
 func main() {
 	o := ctrl.Options{LeaderElectionID: "preview-controller"}
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "preview-system", "namespace of the Lease")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logOptions := zap.Options{Development: true}
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -80,9 +76,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), groupVersion.WithKind("Preview")); err != nil {
-		return nil // told to stop
-	}
 	c := &controller{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader(), clock: clock.RealClock{}}
 	if err := c.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("controller: %w", err)
@@ -95,7 +88,6 @@ type controller struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	apiReader     client.Reader // reads from the API server
 	clock         clock.PassiveClock
-	terminating   terminatingOwners
 }
 
 // SetupWithManager adds the controller to mgr. A Deployment has its Preview's name, so its own key
@@ -149,8 +141,7 @@ func (c *controller) sync(ctx context.Context, preview *Preview, expired bool) e
 	return c.updateStatus(ctx, preview, desiredExpired(preview, expired), desiredReady(preview, deployment, expired))
 }
 
-// syncDeployment returns the Deployment, or nil if it has just written it (or can't, because the
-// namespace is being deleted).
+// syncDeployment returns the Deployment, or nil if it has just created it.
 func (c *controller) syncDeployment(ctx context.Context, preview *Preview, expired bool) (*appsv1.Deployment, error) {
 	name, desired, observed := preview.Name, desiredDeployment(preview, expired), &appsv1.Deployment{}
 	key := client.ObjectKeyFromObject(preview)
@@ -159,12 +150,10 @@ func (c *controller) syncDeployment(ctx context.Context, preview *Preview, expir
 		err = c.apiReader.Get(ctx, key, observed) // the cache may be behind, and an apply changes what exists
 	}
 	switch {
-	case apierrors.IsNotFound(err) && c.terminating.has(preview):
-		return nil, nil
 	case apierrors.IsNotFound(err):
 		klog.FromContext(ctx).Info("Creating", "deployment", klog.KRef(key.Namespace, name))
 		// Without force, it can't take over fields of a Deployment that someone has just created.
-		if err := c.Apply(ctx, desired, fieldOwner); err != nil && !c.terminating.refused(preview, err) {
+		if err := c.Apply(ctx, desired, fieldOwner); err != nil {
 			return nil, fmt.Errorf("create Deployment %s: %w", name, err)
 		}
 		return nil, nil

@@ -48,14 +48,10 @@ func init() { utilruntime.Must(addToScheme(scheme.Scheme)) }
 
 func main() {
 	o := ctrl.Options{LeaderElectionID: "website-controller"}
-	o.LeaderElectionReleaseOnCancel = true // safe, because the program exits when the manager stops
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "website-system", "namespace of the Lease")
-	o.LeaseDuration = flag.Duration("leader-election-lease-duration", 15*time.Second, "how long the other replicas wait")
-	o.RenewDeadline = flag.Duration("leader-election-renew-deadline", 8*time.Second, "how long the leader retries a renewal")
-	o.RetryPeriod = flag.Duration("leader-election-retry-period", 2*time.Second, "how long the leader waits between two renewals")
 	logOptions := zap.Options{Development: true}
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -83,9 +79,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
-	if err := waitForCRD(ctx, mgr.GetRESTMapper(), groupVersion.WithKind("Website")); err != nil {
-		return nil // told to stop
-	}
 	c := &controller{Client: mgr.GetClient(), apiReader: mgr.GetAPIReader()}
 	if err := c.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("controller: %w", err)
@@ -97,7 +90,6 @@ func run(ctx context.Context, o ctrl.Options) error {
 type controller struct {
 	client.Client               // reads from the manager's cache, writes to the API server
 	apiReader     client.Reader // reads from the API server
-	terminating   terminatingOwners
 }
 
 // SetupWithManager adds the controller to mgr. An owned object has its Website's name, so its own
@@ -118,6 +110,9 @@ func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	err := c.reconcile(ctx, req)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // the cache was behind, which is normal
 		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return ctrl.Result{}, nil // it will be deleted with its namespace
 	}
 	return ctrl.Result{}, err
 }
@@ -192,12 +187,10 @@ func ensure[O client.Object, A applyConfiguration[A]](ctx context.Context, c *co
 		err = c.apiReader.Get(ctx, key, observed) // the cache may be behind, and an apply changes what exists
 	}
 	switch {
-	case apierrors.IsNotFound(err) && c.terminating.has(website):
-		return outcome{written: true}, nil
 	case apierrors.IsNotFound(err):
 		klog.FromContext(ctx).Info("Creating", "object", what)
 		// Without force, it can't take over fields of an object that someone has just created.
-		if err := c.Apply(ctx, desired, fieldOwner); err != nil && !c.terminating.refused(website, err) {
+		if err := c.Apply(ctx, desired, fieldOwner); err != nil {
 			return done, fmt.Errorf("create %s: %w", what, err)
 		}
 		return outcome{written: true}, nil

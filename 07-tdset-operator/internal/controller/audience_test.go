@@ -37,7 +37,7 @@ func newAudience(t *testing.T, changes ...func(*cache.Options)) *audience {
 	a := &audience{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	a.mgr = a.newManager(1, changes...)
 	reconciler := &TDSetReconciler{Client: watchedClient{a.mgr.GetClient(), a.calls}}
-	must(t, reconciler.SetupWithManager(t.Context(), a.mgr))
+	must(t, reconciler.SetupWithManager(a.mgr))
 	runManager(t, a.mgr)
 	// No key is processed before all watches have begun. A Pod that is created and deleted earlier
 	// causes no event.

@@ -73,10 +73,6 @@ func (c *cluster) run(reconciler reconcile.Reconciler) (stop func()) {
 		queue.Add(reconcile.Request{NamespacedName: web}) // for existing objects
 		return nil
 	})))
-	started := time.Now()
-	must(c.t, runner.Watch(source.Func(c.watchClock(func() time.Duration {
-		return c.running.Now().Sub(started.Round(0)) - time.Since(started)
-	}))))
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan error)
 	go func() { ended <- runner.Start(ctx) }()

@@ -1,27 +1,22 @@
 // Which events enqueue which TDSets, and how their keys wait in the queue. Time enqueues TDSets
-// too: see RequeueAfter in tdset_controller.go, and clock.go.
+// too: see RequeueAfter in tdset_controller.go.
 
 package controller
 
 import (
 	"context"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
@@ -29,12 +24,8 @@ import (
 // queue is the controller's queue of keys.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// SetupWithManager adds the controller to mgr. The API server must already know all the kinds that
-// it watches.
-func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
-	if err := makeInformers(ctx, mgr.GetCache()); err != nil {
-		return err
-	}
+// SetupWithManager adds the controller to mgr.
+func (r *TDSetReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	// This drops resyncs, which come with the same resourceVersion. The TDSet's own resync is enough.
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
@@ -44,24 +35,8 @@ func (r *TDSetReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager
 		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}, changed).
 		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}, changed).
 		WatchesMetadata(&corev1.Pod{}, handler.Funcs{DeleteFunc: enqueueTDSetOfPod}). // for the drain
-		WatchesRawSource(source.Func(r.watchClock(readDrift()))).
 		WithOptions(controllerOptions()).
 		Complete(r)
-}
-
-// makeInformers makes the informers before the manager starts. The manager fills them on every
-// replica and waits for them without a limit, for example while permissions are missing. Informers
-// that the controller makes are filled by the leader only, and the program ends if that takes more
-// than two minutes (CacheSyncTimeout).
-func makeInformers(ctx context.Context, informers cache.Informers) error {
-	pod := &metav1.PartialObjectMetadata{}
-	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	for _, object := range []client.Object{&schedulev2.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, pod} {
-		if _, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
-			return fmt.Errorf("make an informer: %w", err)
-		}
-	}
-	return nil
 }
 
 // enqueueTDSetOfPod enqueues the TDSet that a deleted Pod belonged to.

@@ -65,20 +65,17 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev2.TDS
 	return observed, true, nil
 }
 
-// readOrCreate reads tdset's object, or creates desired. It returns true if nothing is left to do
-// until an event: that of its write, or the deletion of tdset with its namespace.
+// readOrCreate reads tdset's object, or creates desired and returns true.
 func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev2.TDSet, kind string, observed client.Object, desired runtime.ApplyConfiguration) (wrote bool, err error) {
 	err = r.read(ctx, tdset, observed)
-	switch {
-	case err == nil:
+	if err == nil {
 		return false, nil
-	case !apierrors.IsNotFound(err):
+	}
+	if !apierrors.IsNotFound(err) {
 		return false, fmt.Errorf("get the %s: %w", kind, err)
-	case r.terminating.has(tdset):
-		return true, nil
 	}
 	ctrl.LoggerFrom(ctx).Info("Creating the " + kind)
-	if err := r.create(ctx, desired); err != nil && !r.terminating.refused(tdset, err) {
+	if err := r.create(ctx, desired); err != nil {
 		return false, fmt.Errorf("create the %s: %w", kind, err)
 	}
 	return true, nil

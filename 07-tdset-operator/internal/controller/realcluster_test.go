@@ -99,7 +99,7 @@ func (c *realCluster) start(workers int) {
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
 		Clock: c.clock, DrainTimeout: c.DrainTimeout,
 	}
-	must(c.t, reconciler.SetupWithManager(c.t.Context(), mgr))
+	must(c.t, reconciler.SetupWithManager(mgr))
 	runManager(c.t, mgr)
 }
 

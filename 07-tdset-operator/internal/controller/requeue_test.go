@@ -20,16 +20,18 @@ func TestRequeueAt(t *testing.T) {
 		next    time.Time // the next transition
 		want    time.Duration
 	}{
-		"at the next transition":                                       {0, at(17, 0), 5 * time.Hour},
+		"at the next transition":                                       {0, at(12, 5), 5 * time.Minute},
 		"within a fraction of a millisecond":                           {0, noon.Add(time.Microsecond), time.Millisecond},
-		"never, if nothing changes":                                    {0, never, 0},
+		"after the longest pause, if the transition is later":          {0, at(17, 0), longestPause},
+		"after the longest pause, if nothing changes":                  {0, never, longestPause},
 		"at once, if the transition has passed meanwhile":              {0, at(11, 59), time.Millisecond},
 		"at once, if the transition is now":                            {0, noon, time.Millisecond},
-		"after the interval, if that ends first":                       {30, at(17, 0), 30 * time.Minute},
-		"at the next transition, if that is first":                     {24 * 60, at(17, 0), 5 * time.Hour},
-		"at both, if they are the same":                                {60, at(13, 0), time.Hour},
-		"after the interval, if nothing changes":                       {30, never, 30 * time.Minute},
-		"at once, if the transition has passed, whatever the interval": {30, at(11, 59), time.Millisecond},
+		"after the interval, if that ends first":                       {5, at(17, 0), 5 * time.Minute},
+		"at the next transition, if that is first":                     {24 * 60, at(12, 9), 9 * time.Minute},
+		"at both, if they are the same":                                {5, at(12, 5), 5 * time.Minute},
+		"after the interval, if nothing changes":                       {5, never, 5 * time.Minute},
+		"after the longest pause, if the interval is longer":           {30, never, longestPause},
+		"at once, if the transition has passed, whatever the interval": {5, at(11, 59), time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -62,7 +64,7 @@ func TestATransitionDuringAReconcile(t *testing.T) {
 	}
 }
 
-// If Reconcile is only called when its results ask for it, every call is at a transition, for a
+// If Reconcile is only called when its results ask for it, it is called at each transition, for a
 // year.
 func TestAYearOfTransitions(t *testing.T) {
 	for zone, transitions := range map[string]int{
@@ -80,7 +82,9 @@ func TestAYearOfTransitions(t *testing.T) {
 			for end := c.clock.now.AddDate(1, 0, 0); ; count++ {
 				state, err := stateAt(tdset, c.clock.now)
 				must(t, err)
-				c.clock.now = c.clock.now.Add(c.requeueAt(tdset, state.Next).RequeueAfter)
+				for c.clock.now.Before(state.Next) {
+					c.clock.now = c.clock.now.Add(c.requeueAt(tdset, state.Next).RequeueAfter)
+				}
 				if !c.clock.now.Before(end) {
 					break
 				}
@@ -90,7 +94,7 @@ func TestAYearOfTransitions(t *testing.T) {
 				}
 			}
 			if count != transitions {
-				t.Errorf("got %d calls in a year, want %d", count, transitions)
+				t.Errorf("got %d transitions in a year, want %d", count, transitions)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
@@ -27,6 +28,10 @@ const (
 	shortestBackoff = 5 * time.Millisecond // after the first failure; each further failure doubles it
 	longestBackoff  = time.Minute
 	conflictPause   = time.Second // the event of the other write usually arrives sooner
+
+	// RequeueAfter is a timer, and timers don't follow the wall clock. If that is set, or the
+	// machine sleeps, they fire too early or too late. So no timer is longer than this.
+	longestPause = 10 * time.Minute
 )
 
 // TDSetReconciler makes the Deployment and the Service that each TDSet asks for, and scales the
@@ -37,8 +42,6 @@ type TDSetReconciler struct {
 	Recorder      events.EventRecorder
 	Clock         clock.PassiveClock // clock.RealClock, or a test's
 	DrainTimeout  time.Duration      // how long a TDSet that is being deleted waits for its Pods
-
-	terminating terminatingOwners
 }
 
 // What the controller may do, and no more: config/rbac/role.yaml is generated from these markers.
@@ -58,9 +61,12 @@ type TDSetReconciler struct {
 // and the event that is on its way enqueues the key again. If none arrives, conflictPause does.
 func (r *TDSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	result, err := r.reconcile(ctx, req)
-	if isConflict(err) {
+	switch {
+	case isConflict(err):
 		ctrl.LoggerFrom(ctx).V(2).Info("Conflict, retrying", "err", err.Error())
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return ctrl.Result{}, nil // the TDSet will be deleted with its namespace
 	}
 	return result, err
 }
@@ -152,17 +158,15 @@ func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.T
 	return r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid}, now)
 }
 
-// requeueAt returns the result that enqueues tdset at next, or never if next is zero. intervalMinutes
-// is the longest time until then.
+// requeueAt returns the result that enqueues tdset at next, or earlier: after intervalMinutes or
+// longestPause. If next is zero, there is no transition.
 func (r *TDSetReconciler) requeueAt(tdset *schedulev2.TDSet, next time.Time) ctrl.Result {
+	pause := longestPause
 	if interval := time.Duration(tdset.Spec.IntervalMinutes) * time.Minute; interval > 0 {
-		latest := r.Clock.Now().Round(0).Add(interval)
-		if next.IsZero() || next.After(latest) {
-			next = latest
-		}
+		pause = min(pause, interval)
 	}
-	if next.IsZero() {
-		return ctrl.Result{}
+	if latest := r.Clock.Now().Round(0).Add(pause); next.IsZero() || next.After(latest) {
+		next = latest
 	}
 	// If next has passed meanwhile, requeue at once. RequeueAfter: 0 would mean never.
 	return ctrl.Result{RequeueAfter: max(-r.Clock.Since(next), time.Millisecond)}

@@ -35,15 +35,15 @@ func TestReconcile(t *testing.T) {
 	}{
 		"a new TDSet gets its finalizer and its Deployment": {
 			given: []client.Object{aTDSet()},
-			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 3, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 3, wantRequeue: longestPause,
 		},
 		"the Deployment has become available": {
 			given: []client.Object{tdset, deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantWrites: 1, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantWrites: 1, wantRequeue: longestPause,
 		},
 		"a settled TDSet causes no write": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: asScheduled, wantRequeue: longestPause,
 		},
 		"a settled TDSet, a second before its window ends": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, withPods(5))},
@@ -53,7 +53,7 @@ func TestReconcile(t *testing.T) {
 		"the window has ended": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, withPods(5))},
 			at:    at(17, 0),
-			want:  "3 × nginx:1.0", wantStatus: "17-19: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 2 * time.Hour,
+			want:  "3 × nginx:1.0", wantStatus: "17-19: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"the window has ended, and the next one has the same replicas": {
 			given: []client.Object{
@@ -61,56 +61,56 @@ func TestReconcile(t *testing.T) {
 				deploymentOf(tdset, withPods(5)),
 			},
 			at:   at(17, 0),
-			want: "5 × nginx:1.0", wantStatus: "17-0: ReplicasAvailable, RolledOut, AsExpected", wantWrites: 1, wantRequeue: 7 * time.Hour,
+			want: "5 × nginx:1.0", wantStatus: "17-0: ReplicasAvailable, RolledOut, AsExpected", wantWrites: 1, wantRequeue: longestPause,
 		},
 		"one that is in no window": {
 			given: []client.Object{tdset},
 			at:    at(20, 0),
-			want:  "2 × nginx:1.0", wantStatus: "default: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 13 * time.Hour,
+			want:  "2 × nginx:1.0", wantStatus: "default: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"one whose window is of no replicas": {
 			given: []client.Object{aTDSet(known, with(aWindow(9, 17, 0))), deploymentOf(tdset, withPods(0))},
-			want:  "0 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
+			want:  "0 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
-		"one whose window never ends isn't requeued": {
+		"one whose window never ends": {
 			given: []client.Object{aTDSet(known, always)},
-			want:  "5 × nginx:1.0", wantStatus: "0-24: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2,
+			want:  "5 × nginx:1.0", wantStatus: "0-24: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"one whose zone is ahead": {
 			given: []client.Object{aTDSet(known, in("Asia/Kolkata"))},
-			want:  "3 × nginx:1.0", wantStatus: "17-19: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 90 * time.Minute,
+			want:  "3 × nginx:1.0", wantStatus: "17-19: ReplicasUnavailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"a changed image reaches the Deployment": {
 			given: []client.Object{aTDSet(known, ofImage("nginx:2.0")), deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:2.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:2.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"replicas changed by hand are put back": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, scaledTo(1), withPods(1))},
-			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: longestPause,
 		},
 		"an image changed by hand is put back": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, running("nginx:0.9"), withPods(5))},
-			want:  "5 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"a deleted Deployment is created again": {
 			given: []client.Object{aTDSet(settled)},
-			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: 5 * time.Hour,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: longestPause,
 		},
 		"a Deployment without an owner isn't changed": {
 			given: []client.Object{tdset, deploymentOf(tdset, unowned, scaledTo(1), running("nginx:0.9"))},
-			want:  "1 × nginx:0.9", wantStatus: nameTaken, wantWrites: 1, wantRequeue: 5 * time.Hour,
+			want:  "1 × nginx:0.9", wantStatus: nameTaken, wantWrites: 1, wantRequeue: longestPause,
 		},
 		"a Deployment of an earlier TDSet of the same name is not touched": {
 			given: []client.Object{tdset, deploymentOf(tdset, ofAnEarlierTDSet, scaledTo(1))},
-			want:  "1 × nginx:1.0", wantStatus: nameTaken, wantWrites: 1, wantRequeue: 5 * time.Hour,
+			want:  "1 × nginx:1.0", wantStatus: nameTaken, wantWrites: 1, wantRequeue: longestPause,
 		},
 		"a Deployment that has the TDSet among its owners only is not touched": {
 			given: []client.Object{tdset, deploymentOf(tdset, ownedOnly, scaledTo(1))},
-			want:  "1 × nginx:1.0", wantStatus: nameTaken, wantWrites: 1, wantRequeue: 5 * time.Hour,
+			want:  "1 × nginx:1.0", wantStatus: nameTaken, wantWrites: 1, wantRequeue: longestPause,
 		},
 		"a Deployment that is being deleted isn't changed": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, terminating, scaledTo(1))},
-			want:  "1 × nginx:1.0", wantStatus: "9-17: Terminating, Terminating, AsExpected", wantWrites: 1, wantRequeue: 5 * time.Hour,
+			want:  "1 × nginx:1.0", wantStatus: "9-17: Terminating, Terminating, AsExpected", wantWrites: 1, wantRequeue: longestPause,
 		},
 		"a TDSet that is gone gets nothing": {},
 	} {
@@ -170,7 +170,7 @@ func TestAnInvalidSchedule(t *testing.T) {
 			corrected := c.tdset()
 			corrected.Spec = aTDSet().Spec
 			c.put(corrected)
-			if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.status() != scaling || again != 5*time.Hour {
+			if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.status() != scaling || again != longestPause {
 				t.Errorf("after the correction, got the objects %q and the status %q, requeued after %v; want the schedule applied", c.objects(), c.status(), again)
 			}
 		})

@@ -4,8 +4,6 @@
 package controller
 
 import (
-	"runtime/pprof"
-	"strings"
 	"testing"
 	"time"
 
@@ -110,17 +108,6 @@ func withoutOwner(object client.Object) client.Object {
 	object = object.DeepCopyObject().(client.Object)
 	unowned(object)
 	return object
-}
-
-// A test can't set this machine's clock, so this one looks for the goroutine that watches it.
-// clock_test.go tests what that does.
-func TestTheClockIsWatched(t *testing.T) {
-	newAudience(t)
-	var stacks strings.Builder
-	must(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2)) // with the functions that started them
-	if !strings.Contains(stacks.String(), "(*TDSetReconciler).watchClock.") {
-		t.Error("no goroutine watches the clock")
-	}
 }
 
 // A resync is an update with the same resourceVersion. The TDSets' resync enqueues each TDSet, but

@@ -102,8 +102,7 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 	}
 	defer os.RemoveAll(ready.dir)
 	if fault.Replicas && contract.WhyNotHeld(chapter, fault.Name) == "" {
-		flags = slices.Concat([]string{"--leader-elect", "--leader-election-lease-duration=5s",
-			"--leader-election-renew-deadline=2s", "--leader-election-retry-period=1s"}, flags)
+		flags = slices.Concat([]string{"--leader-elect"}, flags)
 	}
 	if lasts == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
 		lasts = withoutTerminal

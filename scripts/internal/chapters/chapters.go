@@ -110,7 +110,6 @@ var InProject = map[string]string{
 
 	"main.go":           "cmd/main.go",
 	"manager.go":        "cmd/manager.go",
-	"waitforcrd.go":     "cmd/waitforcrd.go",
 	"watcherrors.go":    "cmd/watcherrors.go",
 	"desired.go":        "internal/controller/desired.go",
 	"foo_controller.go": "internal/controller/foo_controller.go",

@@ -90,7 +90,7 @@ var jobs = []job{
 	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
 	{what: "what the API server refuses", files: regexp.MustCompile(`(^|/)refusal\.go$`)},
 	{what: "log messages when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
-	{what: "flags, settings, startup and shutdown", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving|waitforcrd)\.go$`)},
+	{what: "flags, settings, startup and shutdown", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving)\.go$`)},
 	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
 }
 

@@ -22,8 +22,7 @@ type TDSetSpecApplyConfiguration struct {
 	// default is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
 	// IntervalMinutes is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
-	// that often. Without it, the controller looks at it only when an object or the active window
-	// changes.
+	// that often, and at least every ten minutes.
 	IntervalMinutes *int32 `json:"intervalMinutes,omitempty"`
 }
 
