@@ -93,7 +93,7 @@ func TestTheFirstExerciseNeedsNoModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	script, err := os.ReadFile("../../workshop")
-	offer := fmt.Sprintf("'fix your first bug (%d minutes): %s'", e.Minutes, e.Path(exercises.ReadmeFile))
+	offer := fmt.Sprintf("fix your first bug (%d minutes): %s'", e.Minutes, e.Path(exercises.ReadmeFile))
 	if err != nil || !strings.Contains(string(script), offer) {
 		t.Errorf("scripts/workshop doesn't say %q; error %v", offer, err)
 	}
