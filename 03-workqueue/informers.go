@@ -83,7 +83,7 @@ func (c *controller) startRecorder() (stop func()) {
 	return broadcaster.Shutdown
 }
 
-// run handles events until ctx ends. After that, the workers finish their work.
+// run handles events until ctx ends. Then the workers get up to shutdownTimeout to finish.
 func (c *controller) run(ctx context.Context, workers int) {
 	var informers sync.WaitGroup
 	defer informers.Wait()

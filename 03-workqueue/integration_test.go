@@ -1,5 +1,5 @@
-// The controller on a real API server, for what the fake clientset can't show: a real Lease, Events,
-// real Pods and real conflicts. Chapter 01 tests which Foos the CRD rejects.
+// The controller on a real API server, which has things that the fake clientset doesn't: a Lease
+// that counts, Events, Pods and conflicts. Chapter 01 tests which Foos the CRD rejects.
 
 package main
 
@@ -35,8 +35,8 @@ func TestIntegrationAFooBecomesReady(t *testing.T) {
 	stop()
 }
 
-// On shutdown, the leader finishes its work, and a replica that has never led exits at once. The
-// contract tests that a second replica waits (F7), and what happens if the lease is lost (F6c).
+// On shutdown, the leader finishes its work, and a replica that has never led exits at once. Two
+// cases are tested by the contract: a second replica waits (F7), and the lease is lost (F6c).
 func TestIntegrationAShutdownWaitsForTheLeadersWork(t *testing.T) {
 	c := newRealCluster(t)
 	config, err := loadConfig(os.Getenv("TEST_KUBECONFIG"))
@@ -68,7 +68,7 @@ func TestIntegrationAShutdownWaitsForTheLeadersWork(t *testing.T) {
 	}
 }
 
-// If the Lease's namespace is missing, the program says so, and waits.
+// If the Lease's namespace is missing, the program logs that and waits.
 func TestIntegrationTheNamespaceOfTheLeaseIsMissing(t *testing.T) {
 	newRealCluster(t)
 	config, err := loadConfig(os.Getenv("TEST_KUBECONFIG"))

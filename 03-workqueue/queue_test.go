@@ -226,7 +226,7 @@ func newWork(t *testing.T, n int, work func(ctx context.Context, foo *samplecont
 	return c
 }
 
-// startWorkers starts that many workers. stop shuts them down, and waits until they have stopped.
+// startWorkers starts that many workers. stop shuts them down and waits until they have stopped.
 func (c *cluster) startWorkers(workers int) (stop func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan struct{})

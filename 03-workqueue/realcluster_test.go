@@ -75,7 +75,7 @@ func newRealCluster(t *testing.T) *realCluster {
 	return &realCluster{controller, namespace.Name, users.Resource(foosResource).Namespace(namespace.Name), t}
 }
 
-// start runs the whole program, with leader election. stop stops it and waits for its end.
+// start runs the whole program, with leader election. stop shuts it down and waits until it exits.
 func (c *realCluster) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)

@@ -21,8 +21,8 @@ import (
 // runAsController is the environment variable that makes this binary the controller.
 const runAsController = "TEST_RUN_AS_CONTROLLER"
 
-// If a replica loses the lease, it exits with an error. The contract tests that a second replica
-// waits and takes over (F7).
+// If a replica loses the lease, it exits with an error. The contract has a test for the second
+// replica, which waits and takes over (F7).
 func TestALostLeaseEndsTheProgram(t *testing.T) {
 	t.Parallel()
 	c := newBareCluster(t)
@@ -40,8 +40,8 @@ func TestALostLeaseEndsTheProgram(t *testing.T) {
 	}
 }
 
-// Without an answer from the server, no index can be added, so the program exits. The contract tests
-// that it does so without the CRD, too (B10).
+// Without an answer from the server, no index can be added, so the program exits. It also exits if
+// the CRD is missing, but the contract has a test for that (B10).
 func TestTheServerIsDown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kubeconfig")

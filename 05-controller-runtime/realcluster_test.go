@@ -112,7 +112,8 @@ func addController(ctx context.Context, mgr ctrl.Manager) error {
 	return c.SetupWithManager(ctx, mgr)
 }
 
-// optionsFor returns the default options, but for one namespace, and with one worker. Each test has a controller with the same name, so that name isn't validated.
+// optionsFor returns the default options, but for one namespace and with one worker. The tests'
+// controllers all have the same name, so their names aren't validated.
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace}
 	o.Metrics.BindAddress = "0"

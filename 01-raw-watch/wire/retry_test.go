@@ -163,7 +163,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// The wait is the real one, but the bubble's clock jumps over it.
+// The timeout is the program's own, but the bubble's clock jumps ahead, so the test doesn't wait.
 func TestAListWithoutAResponseIsRequestedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := play(t, neverRespond)

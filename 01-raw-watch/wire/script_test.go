@@ -1,7 +1,7 @@
 // The API server of the tests plays a script, with one response for each request. It speaks real
 // HTTP, but over a net.Pipe, so that everything can run in a testing/synctest bubble. There, the
-// clock stops while any goroutine runs, and jumps ahead when all of them wait. So a pause
-// of a minute takes no time, and no test is flaky.
+// clock stops while any goroutine runs, and jumps ahead when all of them wait. So a pause of a
+// minute takes no time, and no test is flaky.
 
 package wire
 

@@ -134,12 +134,12 @@ func setUp(mgr ctrl.Manager, o options) error {
 	return nil
 }
 
-// ofTDSets selects the Pods of any TDSet, for the drain. They are few among the Pods of a big
-// cluster.
+// ofTDSets selects the Pods of all TDSets, for the drain. In a big cluster, these are only a few of
+// all Pods.
 var ofTDSets, _ = labels.Parse(controller.TDSetLabel) // a constant, so there is no error
 
-// unfinished selects the Pods that haven't finished. Evicted Pods stay Failed, and nobody deletes
-// them. A Pod that finishes leaves the cache as if it were deleted.
+// unfinished selects the Pods that haven't finished, because an evicted Pod stays Failed and nobody
+// deletes it. When a Pod finishes, it leaves the cache as if it had been deleted.
 var unfinished = fields.AndSelectors(
 	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),

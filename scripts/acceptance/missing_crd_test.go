@@ -1,5 +1,5 @@
-// The promise that needs a cluster without the CRD (B10 or T12): the program says that it is
-// missing, and works once it is there. From chapter 05 on, it may exit until then.
+// The promise that needs a cluster without the CRD (B10 or T12): the program logs that the CRD is
+// missing, and works once it is there. From chapter 05 on, it may exit and be restarted until then.
 
 package acceptance
 
@@ -18,7 +18,7 @@ func TestMissingCRD(t *testing.T) {
 	withoutCRD(t, chapters.Foo, "B10 bad input: the program says that the CRD is missing")
 }
 
-// missingCRD are the messages that a program may log. Some programs leave that to their libraries.
+// missingCRD are the messages that count. Some programs leave the logging to their libraries.
 var missingCRD = []string{"is the CRD applied", "could not find the requested resource", "it should be installed"}
 
 // withoutCRD judges the programs with the same CRD at once, because each checks for it at its own
@@ -79,8 +79,8 @@ func (s *scenario) deleteCRD() {
 	s.must(err)
 }
 
-// startsWork checks, in a subtest, that the program works once the CRD exists. Chapters 01 to 04
-// don't need a restart for that.
+// startsWork checks, in a subtest, that the program works once the CRD exists. The programs of
+// chapters 01 to 04 must do so without a restart.
 func (s *scenario) startsWork(t *testing.T) {
 	judged := *s
 	judged.TB = t

@@ -16,16 +16,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// These are the values of Kubernetes' own controllers.
+// Kubernetes' own controllers use the same values.
 const (
 	leaseDuration = 15 * time.Second // how long the other replicas wait after the last renewal
 	renewDeadline = 10 * time.Second // how long the leader retries a renewal before it gives up
 	retryPeriod   = 2 * time.Second  // how long the leader waits between two renewals
 )
 
-// runAsLeader calls work once this replica leads, and returns when ctx has ended and work has
-// returned. From the end of ctx on, the lease isn't renewed, so work has to return before it
-// expires. If the lease is lost, the program exits, because another replica may be working.
+// runAsLeader calls work as soon as this replica leads. When ctx ends, it waits until work has
+// returned. Meanwhile, nobody renews the lease, so work has to return before the lease expires. If
+// the lease is lost, the program exits, because another replica may be working.
 func runAsLeader(ctx context.Context, config *rest.Config, namespace string, work func(context.Context)) error {
 	hostname, _ := os.Hostname() // tells people who leads; the UUID makes the identity unique
 	identity := resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())}

@@ -77,7 +77,7 @@ type TDSetSpec struct {
 	// +kubebuilder:validation:XValidation:rule="oldSelf.orValue('') == self || self != 'Local' && timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",optionalOldSelf=true,message="unknown time zone: use an IANA name, such as Europe/Berlin or UTC"
 	TimeZone string `json:"timeZone,omitempty"`
 	// IntervalMinutes is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
-	// that often, and at least every ten minutes.
+	// that often, and at least every ten minutes even if the interval is longer.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1440

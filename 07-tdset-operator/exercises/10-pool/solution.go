@@ -122,7 +122,7 @@ func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return ctrl.Result{}, nil // it will be deleted with its namespace
+		return ctrl.Result{}, nil // the Pool will be deleted with its namespace
 	}
 	return ctrl.Result{}, err
 }

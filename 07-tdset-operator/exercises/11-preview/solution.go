@@ -141,7 +141,7 @@ func (c *controller) sync(ctx context.Context, preview *Preview, expired bool) e
 	return c.updateStatus(ctx, preview, desiredExpired(preview, expired), desiredReady(preview, deployment, expired))
 }
 
-// syncDeployment returns the Deployment, or nil if it has just created it.
+// syncDeployment returns the Deployment, or nil if it has just created or updated it.
 func (c *controller) syncDeployment(ctx context.Context, preview *Preview, expired bool) (*appsv1.Deployment, error) {
 	name, desired, observed := preview.Name, desiredDeployment(preview, expired), &appsv1.Deployment{}
 	key := client.ObjectKeyFromObject(preview)

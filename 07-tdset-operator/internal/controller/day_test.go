@@ -91,7 +91,7 @@ func TestRestartAfterATransition(t *testing.T) {
 	})
 }
 
-// If the clock is set, the controller follows within longestPause.
+// If the clock is set, the controller catches up within longestPause.
 func TestTheClockIsSet(t *testing.T) {
 	for name, test := range map[string]struct {
 		to   string

@@ -65,7 +65,7 @@ func (r *TDSetReconciler) syncService(ctx context.Context, tdset *schedulev2.TDS
 	return observed, true, nil
 }
 
-// readOrCreate reads tdset's object, or creates desired and returns true.
+// readOrCreate reads tdset's object. If there is none, it creates desired and returns true.
 func (r *TDSetReconciler) readOrCreate(ctx context.Context, tdset *schedulev2.TDSet, kind string, observed client.Object, desired runtime.ApplyConfiguration) (wrote bool, err error) {
 	err = r.read(ctx, tdset, observed)
 	if err == nil {

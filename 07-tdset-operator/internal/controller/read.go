@@ -26,7 +26,7 @@ func (r *TDSetReconciler) read(ctx context.Context, tdset *schedulev2.TDSet, obj
 }
 
 // hasRunningPods reports whether any Pod of tdset hasn't finished. Finished Pods don't count,
-// because an evicted Pod stays until its ReplicaSet is deleted. (cmd/kinds.go keeps them out of the
+// because an evicted Pod stays until its ReplicaSet is deleted. (cmd/main.go keeps them out of the
 // cache.) When the cache has no Pod, the API server has to confirm that, because the cache may be
 // behind.
 func (r *TDSetReconciler) hasRunningPods(ctx context.Context, tdset *schedulev2.TDSet) (bool, error) {

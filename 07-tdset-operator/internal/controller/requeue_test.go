@@ -64,8 +64,8 @@ func TestATransitionDuringAReconcile(t *testing.T) {
 	}
 }
 
-// If Reconcile is only called when its results ask for it, it is called at each transition, for a
-// year.
+// If Reconcile is only called when its own results ask for it, it is still called at each
+// transition of a whole year.
 func TestAYearOfTransitions(t *testing.T) {
 	for zone, transitions := range map[string]int{
 		"UTC":           3 * 365,

@@ -29,8 +29,8 @@ const (
 	longestBackoff  = time.Minute
 	conflictPause   = time.Second // the event of the other write usually arrives sooner
 
-	// RequeueAfter is a timer, and timers don't follow the wall clock. If that is set, or the
-	// machine sleeps, they fire too early or too late. So no timer is longer than this.
+	// RequeueAfter sets a timer, and timers don't follow the wall clock. If somebody sets the clock
+	// or the machine sleeps, a timer fires too early or too late. So none runs longer than this.
 	longestPause = 10 * time.Minute
 )
 
@@ -129,7 +129,7 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	// Retry what was refused, because somebody may raise a quota or change a policy. But returning
 	// an error discards RequeueAfter. Less than a minute before a transition, log the error
 	// instead, so that the backoff can't delay the transition.
-	if result.RequeueAfter == 0 || result.RequeueAfter > longestBackoff {
+	if result.RequeueAfter > longestBackoff {
 		return ctrl.Result{}, refused
 	}
 	ctrl.LoggerFrom(ctx).Info("Refused by the API server", "err", refused.Error())
@@ -158,8 +158,8 @@ func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.T
 	return r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid}, now)
 }
 
-// requeueAt returns the result that enqueues tdset at next, or earlier: after intervalMinutes or
-// longestPause. If next is zero, there is no transition.
+// requeueAt returns the result that enqueues tdset at next. If intervalMinutes or longestPause ends
+// before that, it enqueues tdset then. If next is zero, there is no transition.
 func (r *TDSetReconciler) requeueAt(tdset *schedulev2.TDSet, next time.Time) ctrl.Result {
 	pause := longestPause
 	if interval := time.Duration(tdset.Spec.IntervalMinutes) * time.Minute; interval > 0 {

@@ -14,8 +14,8 @@ import (
 // budget is the most lines of handwritten Go, as `workshop diff --stat all` counts them.
 type budget struct{ code, toRead int }
 
-// mostLines are the budgets. 07 is another operator, so its diff has none. Those of the solved
-// exercises TDSet are only for what there is to read.
+// mostLines are the budgets. 07 is another operator, so its diff has no budget. The solved TDSet
+// exercises only have one for the lines to read.
 var mostLines = map[string]budget{
 	"01": {code: 861},
 	"02": {code: 643, toRead: 292},

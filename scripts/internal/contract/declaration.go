@@ -64,7 +64,7 @@ func foos() Contract {
 			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets no new one. While a whole namespace is being deleted, the API server refuses new objects there, and the program doesn't retry those writes"},
 			{"B8", "catch-up", "on startup, the program acts on what changed while it was down"},
 			{"B9", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
-			{"B10", "bad input", "the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, the program says so, and works once it is there (from 05 on, perhaps after a restart)"},
+			{"B10", "bad input", "the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, the program logs that, and starts working once it is there (from 05 on, possibly after a restart)"},
 			{"B11", "conflict", "if somebody else writes at the same time, their change isn't lost"},
 			{"B12", "refused write", "if the API server refuses a write (because of a quota or an admission policy, for example), stores other values, or refuses the Deployment's Pods, the status says why. When the cause is gone, the Foo recovers by itself (in 01 and 02, only when something else happens to it)"},
 		},
@@ -108,7 +108,7 @@ func tdsets() Contract {
 			{"T9", "delete", "the Deployment is deleted with its TDSet. While a whole namespace is being deleted, the API server refuses new objects there, and the program doesn't retry those writes. In chapter 07, the Pods of a TDSet stop before it is gone, within `--drain-timeout`"},
 			{"T10", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"T11", "restart", "on startup, the program does what became due while it was down"},
-			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program says so, and works once it is there (from 05 on, perhaps after a restart)"},
+			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program logs that, and starts working once it is there (from 05 on, possibly after a restart)"},
 			{"T13", "versions", "no field of a TDSet is lost, whichever version of the API wrote it. That also holds while the stored version changes, in either direction, and while no webhook answers"},
 			{"T14", "old clients", "kubectl, watches and field managers that only know v1 keep working, and are told that it is deprecated"},
 			{"T15", "refused write", "if the API server refuses a write, stores other values, or refuses the Deployment's Pods, the status says why. When the cause is gone, the TDSet recovers by itself (in 01 and 02, within a minute)"},
@@ -120,7 +120,7 @@ func tdsets() Contract {
 	}
 }
 
-// Faults returns the faults that the contract is about.
+// Faults returns the faults that the contract covers.
 func Faults() (all []Named) {
 	for _, fault := range faults.All() {
 		if !fault.Shown {

@@ -33,7 +33,8 @@ type Fault struct {
 	// Parts are what it consists of, if `workshop faults` injects one part at a time. Then the
 	// parts have the fields below.
 	Parts []Fault
-	// Shown says that no program survives it, so that the contract leaves it out.
+	// Shown says that no program survives it. `workshop faults` shows it, but the contract leaves it
+	// out.
 	Shown bool
 	// Replicas says that several replicas of the program run and elect a leader, if they can.
 	Replicas bool
@@ -99,7 +100,7 @@ func All() []Fault {
 		{
 			Name: "F6b", Title: "watches go silent",
 			Does:    "the watches are silent: the connection works, but no events arrive",
-			Hint:    "no chapter's program notices, because client-go has no timeout for that: see 03-workqueue/more/production.md.",
+			Hint:    "no chapter's program notices, because client-go has no timeout for a silent watch. 03-workqueue/more/production.md shows how to set one.",
 			Shown:   true,
 			proxied: func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Silence() },
 		},

@@ -22,7 +22,7 @@ type TDSetSpecApplyConfiguration struct {
 	// default is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
 	// IntervalMint is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
-	// that often, and at least every ten minutes.
+	// that often, and at least every ten minutes even if the interval is longer.
 	IntervalMint *int32 `json:"intervalMint,omitempty"`
 }
 

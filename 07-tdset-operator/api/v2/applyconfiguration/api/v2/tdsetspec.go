@@ -22,7 +22,7 @@ type TDSetSpecApplyConfiguration struct {
 	// default is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
 	// IntervalMinutes is a number of minutes, 1 to 1440. The controller looks at the TDSet at least
-	// that often, and at least every ten minutes.
+	// that often, and at least every ten minutes even if the interval is longer.
 	IntervalMinutes *int32 `json:"intervalMinutes,omitempty"`
 }
 
