@@ -1,5 +1,4 @@
-// The servers for metrics and probes. This file is here for production and is the same in chapters
-// 06 and 07, so read it last.
+// The servers for metrics and probes.
 
 package main
 

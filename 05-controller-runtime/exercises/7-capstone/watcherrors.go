@@ -1,5 +1,4 @@
-// Log messages for failed lists and watches. This file is here for production and is the same from
-// chapter 02 on, so read it last.
+// Log messages for failed lists and watches.
 
 package main
 
