@@ -18,11 +18,11 @@ type budget struct{ code, toRead int }
 // exercises only have one for the lines to read.
 var mostLines = map[string]budget{
 	"01": {code: 861},
-	"02": {code: 643, toRead: 292},
+	"02": {code: 643, toRead: 291},
 	"03": {code: 779, toRead: 196},
 	"04": {code: 722, toRead: 237},
 	"05": {code: 516, toRead: 260},
-	"06": {code: 820, toRead: 536},
+	"06": {code: 820, toRead: 535},
 	"07": {code: 1758},
 
 	"01-tdset": {},
