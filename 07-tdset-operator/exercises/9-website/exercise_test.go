@@ -85,6 +85,12 @@ func TestAWebsitesLife(t *testing.T) {
 			w.has(t, configMaps, "theirs", nil, "metadata", "ownerReferences")
 		}},
 		{"when the name becomes free, the Website gets it", func(t *testing.T, w *world) {
+			// The status above is a write, and its event makes the operator look at the Website again.
+			// Once it has done the work for another Website, it has handled that event.
+			w.create(t, websites, "manifests/website.yaml", func(object map[string]any) {
+				object["metadata"].(map[string]any)["name"] = "another"
+			})
+			w.isOwnedBy(t, configMaps, "another", "Website", "another")
 			w.delete(t, configMaps, "theirs")
 			w.isOwnedBy(t, configMaps, "theirs", "Website", "theirs")
 			w.hasCondition(t, websites, "theirs", "Ready", "True")
