@@ -54,7 +54,7 @@ func TestIntegrationAShutdownWaitsForTheLeadersWork(t *testing.T) {
 	stopLeader := run(func(ctx context.Context) {
 		close(started)
 		<-ctx.Done()
-		time.Sleep(100 * time.Millisecond)
+		c.create(example) // work that takes longer than the return of runAsLeader
 		finished = true
 	})
 	<-started

@@ -43,7 +43,7 @@ func replicaChecks() []Check {
 		{
 			Name:    "sigterm",
 			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
-			Why:     "Otherwise, the kubelet kills it. Then its lease isn't released, so the next leader has to wait until the lease expires.",
+			Why:     "Otherwise, the kubelet kills it in the middle of its work.",
 			Lesson:  "01-raw-watch/README.md",
 			judge:   endsOnSIGTERM,
 		},
