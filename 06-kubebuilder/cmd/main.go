@@ -13,6 +13,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,9 +28,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 	"example.com/operators/06-kubebuilder/internal/controller"
+	webhookv1alpha1 "example.com/operators/06-kubebuilder/internal/webhook/v1alpha1"
 	// +kubebuilder:scaffold:imports
 )
 
@@ -55,7 +59,10 @@ func main() {
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-operator-system", "namespace of the Lease (config/default makes foo-operator-system)")
-	o.webhooks.addFlags()
+	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
+	flag.StringVar(&o.webhooks.Host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
+	flag.IntVar(&o.webhooks.Port, "webhook-port", 9443, "port to serve webhooks at")
+	flag.StringVar(&o.webhooks.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key; needed for --enable-webhooks")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -72,8 +79,9 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace string
-	webhooks  webhookOptions
+	namespace      string
+	enableWebhooks bool
+	webhooks       webhook.Options
 }
 
 // run runs the controller until ctx ends.
@@ -84,8 +92,8 @@ func run(ctx context.Context, o options) error {
 	if *o.Cache.SyncPeriod < 0 {
 		return fmt.Errorf("--resync %v: must not be negative; 0 means never", *o.Cache.SyncPeriod)
 	}
-	if err := o.webhooks.check(); err != nil {
-		return err
+	if o.enableWebhooks && o.webhooks.CertDir == "" {
+		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -109,12 +117,12 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 	if err := foos.SetupWithManager(ctx, mgr); err != nil {
 		return err
 	}
-	if o.webhooks.enabled {
-		if err := o.webhooks.addTo(mgr); err != nil {
+	if o.enableWebhooks {
+		if err := webhookv1alpha1.SetupFooWebhookWithManager(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.webhooks.enabled)) // for the CLI's code
+	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks)) // for the CLI's code
 	// +kubebuilder:scaffold:builder
 	return nil
 }
@@ -122,7 +130,8 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 // newManager returns a manager for the Foos in o.namespace; "" means all namespaces.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.Scheme = scheme
-	o.WebhookServer = o.webhooks.newServer()
+	o.webhooks.TLSOpts = []func(*tls.Config){withoutHTTP2}
+	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "foo-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
 	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
@@ -136,5 +145,5 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mgr, addProbes(mgr)
+	return mgr, addProbes(mgr, o.enableWebhooks)
 }

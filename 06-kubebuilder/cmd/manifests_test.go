@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -80,16 +79,27 @@ func TestTheProjectIsOurs(t *testing.T) {
 	}
 }
 
-// The names in cmd are the ones that kustomize makes from the names in config.
-func TestNamesAreThoseInTheManifests(t *testing.T) {
+// The names that kustomize makes from those in config.
+const (
+	namePrefix     = "foo-operator-"
+	webhookService = namePrefix + "webhook-service"
+	mutating       = namePrefix + "mutating-webhook-configuration"
+	validating     = namePrefix + "validating-webhook-configuration"
+)
+
+func TestNamesAgree(t *testing.T) {
 	in := installedObjects(t)
 	var manager appsv1.Deployment
+	var certificate certManagerCertificate
 	in.get(&manager, "Deployment", namePrefix+"controller-manager")
-	in.get(&corev1.Secret{}, "Secret", certSecret)
+	in.get(&certificate, "Certificate", namePrefix+"serving-cert")
 	in.get(&corev1.Service{}, "Service", webhookService)
 	in.get(&corev1.Namespace{}, "Namespace", installed)
-	if volumes := manager.Spec.Template.Spec.Volumes; len(volumes) != 1 || volumes[0].Secret == nil || volumes[0].Secret.SecretName != certSecret {
-		t.Errorf("the manager mounts %+v, want the Secret %s", volumes, certSecret)
+	if volumes := manager.Spec.Template.Spec.Volumes; len(volumes) != 1 || volumes[0].Secret == nil || volumes[0].Secret.SecretName != certificate.Spec.SecretName {
+		t.Errorf("the manager mounts %+v, want the Secret %s", volumes, certificate.Spec.SecretName)
+	}
+	if want := webhookService + "." + installed + ".svc"; certificate.Spec.DNSNames[0] != want {
+		t.Errorf("the certificate is for %q, want %s", certificate.Spec.DNSNames, want)
 	}
 	if mounts := manager.Spec.Template.Spec.Containers[0].VolumeMounts; len(mounts) != 1 || !hasArg(manager, "--webhook-cert-path="+mounts[0].MountPath) {
 		t.Errorf("the certificate is mounted at %+v, but the arguments are %q", mounts, manager.Spec.Template.Spec.Containers[0].Args)
@@ -105,22 +115,30 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 		}
 	}
 
-	for role, want := range map[string][]string{
-		"Role " + namePrefix + "leader-election-role":      {"foo-controller"},
-		"Role " + namePrefix + "cert-rotation-role":        {certSecret},
-		"ClusterRole " + namePrefix + "cert-rotation-role": {mutating, validating},
-	} {
-		kind, name, _ := strings.Cut(role, " ")
-		var found rbacv1.ClusterRole // a Role has the same fields
-		in.get(&found, kind, name)
-		var names []string
-		for _, rule := range found.Rules {
-			names = append(names, rule.ResourceNames...)
-		}
-		if diff := cmp.Diff(want, names); diff != "" {
-			t.Errorf("%s: resourceNames (-want +got):\n%s", role, diff)
+	annotation, want := "cert-manager.io/inject-ca-from", installed+"/"+namePrefix+"serving-cert"
+	for _, object := range []metav1.Object{&mutate, &validate} {
+		if got := object.GetAnnotations()[annotation]; got != want {
+			t.Errorf("%s: the annotation %s is %q, want %q", object.GetName(), annotation, got, want)
 		}
 	}
+
+	var election rbacv1.Role
+	in.get(&election, "Role", namePrefix+"leader-election-role")
+	var leases []string
+	for _, rule := range election.Rules {
+		leases = append(leases, rule.ResourceNames...)
+	}
+	if want := []string{"foo-controller"}; !slices.Equal(leases, want) {
+		t.Errorf("the manager may write the Leases %q, want %q", leases, want)
+	}
+}
+
+// certManagerCertificate has the fields of cert-manager's Certificate that the test reads.
+type certManagerCertificate struct {
+	Spec struct {
+		SecretName string   `json:"secretName"`
+		DNSNames   []string `json:"dnsNames"`
+	} `json:"spec"`
 }
 
 // A Service and a NetworkPolicy must name a port that the manager listens on.

@@ -1,4 +1,4 @@
-// The servers for metrics and probes.
+// The servers for webhooks, metrics and probes.
 
 package main
 
@@ -36,8 +36,9 @@ func secureMetrics(options *metricsserver.Options) {
 // HTTP/2, any client can keep a server busy by opening and resetting streams (Rapid Reset).
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
-// addProbes makes mgr answer probes. It is ready when its caches are synced.
-func addProbes(mgr ctrl.Manager) error {
+// addProbes makes mgr answer probes. It is ready when its caches are synced and, if enabled, its
+// webhooks are served. Until then, the Service sends it no requests.
+func addProbes(mgr ctrl.Manager, enableWebhooks bool) error {
 	cacheSynced := func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
 		defer cancel()
@@ -46,5 +47,9 @@ func addProbes(mgr ctrl.Manager) error {
 		}
 		return nil
 	}
-	return errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
+	err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
+	if enableWebhooks {
+		err = errors.Join(err, mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()))
+	}
+	return err
 }

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,14 +24,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 // The names in manifests. A test compares them.
 const (
 	namespace     = "image-policy-system"
 	configuration = "image-policy" // the ValidatingWebhookConfiguration
-	service       = "image-policy-webhook"
-	certSecret    = "image-policy-cert"
 )
 
 // policyKey is the ConfigMap with the allowed registries.
@@ -83,8 +83,7 @@ func run(ctx context.Context, o options) error {
 	return mgr.Start(ctx)
 }
 
-// newManager returns a manager that serves the webhook. Its cache has only the ConfigMap, and in a
-// cluster what cert-controller reads.
+// newManager returns a manager that serves the webhook. Its cache has only the ConfigMap.
 func newManager(ctx context.Context, config *rest.Config, o options) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme.Scheme,
@@ -103,30 +102,34 @@ func newManager(ctx context.Context, config *rest.Config, o options) (ctrl.Manag
 	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
 		return nil, err
 	}
-	trusted := make(chan struct{})
-	if o.local {
-		close(trusted)
-	} else if err := addRotator(mgr, o, trusted); err != nil {
-		return nil, fmt.Errorf("rotation of certificates: %w", err)
-	}
-	return mgr, errors.Join(addProbes(mgr, trusted), SetupDeploymentWebhookWithManager(mgr))
+	return mgr, errors.Join(addProbes(mgr), SetupDeploymentWebhookWithManager(mgr))
 }
 
-// addProbes makes mgr answer probes. It is ready when it has the list of registries and the API
-// server trusts its certificate, so the Service sends it no requests before.
-func addProbes(mgr ctrl.Manager, trusted chan struct{}) error {
+// newServer returns the webhook server. HTTP/1.1 is enough for the API server, and in HTTP/2, any
+// client can keep a server busy by opening and resetting streams.
+func newServer(o options) webhook.Server {
+	host := ""
+	if o.local {
+		host = localhost
+	}
+	return webhook.NewServer(webhook.Options{
+		Host:    host,
+		Port:    o.port,
+		CertDir: o.certDir,
+		TLSOpts: []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }},
+	})
+}
+
+// addProbes makes mgr answer probes. It is ready when it has the list of registries and serves the
+// webhook. Until then, the Service sends it no requests.
+func addProbes(mgr ctrl.Manager) error {
 	isServing := func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
 		defer cancel()
 		if !mgr.GetCache().WaitForCacheSync(ctx) {
 			return errors.New("the cache isn't synced yet")
 		}
-		select {
-		case <-trusted:
-			return mgr.GetWebhookServer().StartedChecker()(request)
-		default:
-			return errors.New("waiting for the webhook's certificate")
-		}
+		return mgr.GetWebhookServer().StartedChecker()(request)
 	}
 	isAlive := func(*http.Request) error { return nil }
 	return errors.Join(mgr.AddHealthzCheck("ping", isAlive), mgr.AddReadyzCheck("webhook", isServing))

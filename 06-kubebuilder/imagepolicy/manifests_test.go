@@ -1,5 +1,5 @@
 // The manifests match the code and each other: names, ports, permissions, and what both forms look
-// at. One test runs the program as in a cluster, with its certificate from cert-controller.
+// at. One test runs the program as in a cluster.
 
 package main
 
@@ -18,17 +18,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
+
+// service is the Service that the API server calls.
+const service = "image-policy-webhook"
 
 func TestNamesAreThoseInTheManifests(t *testing.T) {
 	webhook, deployment := &admissionv1.ValidatingWebhookConfiguration{}, &appsv1.Deployment{}
 	read(t, "webhook.yaml", "ValidatingWebhookConfiguration", configuration, webhook)
 	read(t, "program.yaml", "Deployment", "image-policy", deployment)
-	read(t, "program.yaml", "Secret", certSecret, &corev1.Secret{})
 	read(t, "program.yaml", "Service", service, &corev1.Service{})
 	read(t, "config.yaml", "ConfigMap", policyKey.Name, &corev1.ConfigMap{})
 
@@ -36,9 +40,13 @@ func TestNamesAreThoseInTheManifests(t *testing.T) {
 	if diff := cmp.Diff(&want, webhook.Webhooks[0].ClientConfig.Service); diff != "" {
 		t.Errorf("webhook.yaml calls another Service (-want +got):\n%s", diff)
 	}
+	certificate := certificateIn(t)
 	pod := deployment.Spec.Template.Spec
-	if secret := pod.Volumes[0].Secret; secret == nil || secret.SecretName != certSecret {
-		t.Errorf("the Pods mount %+v, want the Secret %s", pod.Volumes[0], certSecret)
+	if secret := pod.Volumes[0].Secret; secret == nil || secret.SecretName != certificate.Spec.SecretName {
+		t.Errorf("the Pods mount %+v, want the Secret %s", pod.Volumes[0], certificate.Spec.SecretName)
+	}
+	if got, want := webhook.Annotations["cert-manager.io/inject-ca-from"], namespace+"/"+certificate.Name; got != want {
+		t.Errorf("webhook.yaml gets the CA of the Certificate %q, want %q", got, want)
 	}
 	for _, file := range []string{"config.yaml", "program.yaml"} {
 		objects, err := readObjects("manifests/" + file)
@@ -77,33 +85,22 @@ func TestBothFormsMatchTheSameRequests(t *testing.T) {
 	}
 }
 
-// In a cluster, the program has only the permissions in program.yaml. The test copies the Secret into
-// the folder, as the kubelet does, and makes the Service an alias of this machine.
+// In a cluster, the program has only the permissions in program.yaml. There is no cert-manager
+// here, so the test makes the certificate. It also makes the Service an alias of this machine.
 func TestTheProgramInACluster(t *testing.T) {
 	api := newAPIServer(t)
 	opted := newNamespace(t, api, withWebhook)
-	installed := &admissionv1.ValidatingWebhookConfiguration{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Name: configuration}, installed))
-	local := installed.Webhooks
 	must(t, apply(t.Context(), api, "manifests/program.yaml"))
-	shipped := &admissionv1.ValidatingWebhookConfiguration{} // calls a Service
-	read(t, "webhook.yaml", "ValidatingWebhookConfiguration", configuration, shipped)
-	installed.Webhooks = shipped.Webhooks
-	must(t, api.Update(t.Context(), installed))
-	t.Cleanup(func() {
-		ctx := context.Background()
-		must(t, api.Get(ctx, client.ObjectKeyFromObject(installed), installed))
-		installed.Webhooks = local
-		must(t, api.Update(ctx, installed))
-		eventually(t, "the API server calls the other tests' manager", func(ctx context.Context) bool {
-			return tryCreate(ctx, api, opted, "docker.io/library/nginx") == nil
-		})
-	})
+	certificate, key, err := cert.GenerateSelfSignedCertKey(certificateIn(t).Spec.DNSNames[0], nil, nil)
+	must(t, err)
+	certs := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(certs, "tls.crt"), certificate, 0o600))
+	must(t, os.WriteFile(filepath.Join(certs, "tls.key"), key, 0o600))
 	port, err := freePort()
 	must(t, err)
 	probes, err := freePort()
 	must(t, err)
-	o := options{certDir: t.TempDir(), port: port, probes: net.JoinHostPort(localhost, strconv.Itoa(probes))}
+	o := options{certDir: certs, port: port, probes: net.JoinHostPort(localhost, strconv.Itoa(probes))}
 	ctx, stop := context.WithCancel(t.Context())
 	mgr, err := newManager(ctx, asServiceAccount(testEnv.Config), o)
 	must(t, err)
@@ -115,15 +112,28 @@ func TestTheProgramInACluster(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	eventually(t, "the program is ready", func(ctx context.Context) bool { return isReady(ctx, o.probes) })
 
-	eventually(t, "there is a certificate, and the program is ready", func(ctx context.Context) bool {
-		beKubelet(ctx, t, api, o.certDir)
-		return isReady(ctx, o.probes)
+	installed, shipped := &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: configuration}, installed))
+	read(t, "webhook.yaml", "ValidatingWebhookConfiguration", configuration, shipped) // calls a Service
+	shipped.Webhooks[0].ClientConfig.CABundle = certificate
+	shipped.Webhooks[0].ClientConfig.Service.Port = new(int32(port))
+	local := installed.Webhooks
+	installed.Webhooks = shipped.Webhooks
+	must(t, api.Update(t.Context(), installed))
+	t.Cleanup(func() {
+		ctx := context.Background()
+		must(t, api.Get(ctx, client.ObjectKeyFromObject(installed), installed))
+		installed.Webhooks = local
+		must(t, api.Update(ctx, installed))
+		eventually(t, "the API server calls the other tests' manager", func(ctx context.Context) bool {
+			return tryCreate(ctx, api, opted, "docker.io/library/nginx") == nil
+		})
 	})
 	must(t, api.Patch(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: service}},
 		client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"localhost"}}`))))
-	must(t, api.Patch(t.Context(), installed, client.RawPatch(types.JSONPatchType,
-		[]byte(`[{"op":"add","path":"/webhooks/0/clientConfig/service/port","value":`+strconv.Itoa(port)+`}]`))))
+
 	eventually(t, "the API server calls the program through its Service", func(ctx context.Context) bool {
 		return apierrors.IsInvalid(tryCreate(ctx, api, opted, "nginx")) && tryCreate(ctx, api, opted, "docker.io/library/nginx") == nil
 	})
@@ -139,16 +149,28 @@ func asServiceAccount(config *rest.Config) *rest.Config {
 	return config
 }
 
-// beKubelet copies the Secret into the folder that it is mounted at.
-func beKubelet(ctx context.Context, t *testing.T, api client.Client, dir string) {
+// certManagerCertificate has the fields of cert-manager's Certificate that the tests read.
+type certManagerCertificate struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		SecretName string   `json:"secretName"`
+		DNSNames   []string `json:"dnsNames"`
+	} `json:"spec"`
+}
+
+// certificateIn returns the Certificate in program.yaml.
+func certificateIn(t *testing.T) (certificate certManagerCertificate) {
 	t.Helper()
-	secret := &corev1.Secret{}
-	must(t, api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: certSecret}, secret))
-	for name, data := range secret.Data {
-		if len(data) > 0 {
-			must(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	objects, err := readObjects("manifests/program.yaml")
+	must(t, err)
+	for _, object := range objects {
+		if object.GetKind() == "Certificate" {
+			must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &certificate))
+			return certificate
 		}
 	}
+	t.Fatal("program.yaml has no Certificate")
+	return certificate
 }
 
 // isReady reports whether the program's readiness probe succeeds.

@@ -2,12 +2,13 @@
 // schedules, and one converts between the versions of the API.
 //
 // The controller is in internal/controller, the webhook in internal/webhook, and the conversion in
-// api/v1. main.go only reads the flags and starts the manager. serving.go and webhooks.go are about
-// its servers.
+// api/v1. main.go only reads the flags and starts the manager. serving.go is about its servers.
 package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,12 +27,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	schedulev1 "example.com/operators/07-tdset-operator/api/v1"
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/controller"
+	webhookv2 "example.com/operators/07-tdset-operator/internal/webhook/v2"
 	// +kubebuilder:scaffold:imports
 )
 
@@ -60,7 +62,10 @@ func main() {
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "tdset-operator-system", "namespace of the Lease (config/default makes tdset-operator-system)")
-	o.webhooks.addFlags()
+	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
+	flag.StringVar(&o.webhooks.Host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
+	flag.IntVar(&o.webhooks.Port, "webhook-port", 9443, "port to serve webhooks at")
+	flag.StringVar(&o.webhooks.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key; needed for --enable-webhooks")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -77,9 +82,10 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace    string
-	drainTimeout time.Duration
-	webhooks     webhookOptions
+	namespace      string
+	drainTimeout   time.Duration
+	enableWebhooks bool
+	webhooks       webhook.Options
 }
 
 // run runs the controller until ctx ends.
@@ -93,8 +99,8 @@ func run(ctx context.Context, o options) error {
 	if o.drainTimeout <= 0 {
 		return fmt.Errorf("--drain-timeout %v: must be positive, because Pods take a moment to end", o.drainTimeout)
 	}
-	if err := o.webhooks.check(); err != nil {
-		return err
+	if o.enableWebhooks && o.webhooks.CertDir == "" {
+		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -124,12 +130,12 @@ func setUp(mgr ctrl.Manager, o options) error {
 	if err := tdsets.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if o.webhooks.enabled {
-		if err := o.webhooks.addTo(mgr); err != nil {
+	if o.enableWebhooks {
+		if err := webhookv2.SetupTDSetWebhookWithManager(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.webhooks.enabled)) // for the CLI's code
+	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks)) // for the CLI's code
 	// +kubebuilder:scaffold:builder
 	return nil
 }
@@ -148,7 +154,8 @@ var unfinished = fields.AndSelectors(
 // newManager returns a manager for the TDSets in o.namespace; "" means all namespaces.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.Scheme = scheme
-	o.WebhookServer = o.webhooks.newServer()
+	o.webhooks.TLSOpts = []func(*tls.Config){withoutHTTP2}
+	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "tdset-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
 	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
@@ -163,8 +170,5 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.webhooks.enabled {
-		return mgr, mgr.AddHealthzCheck("ping", healthz.Ping) // webhooks.go says when it is ready
-	}
-	return mgr, addProbes(mgr)
+	return mgr, addProbes(mgr, o.enableWebhooks)
 }

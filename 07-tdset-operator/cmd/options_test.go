@@ -25,22 +25,8 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 			want:   "--resync -1ns: must not be negative; 0 means never",
 		},
 		"webhooks without a certificate": {
-			change: func(o *options) { o.webhooks.enabled = true },
+			change: func(o *options) { o.enableWebhooks = true },
 			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path",
-		},
-		"webhooks whose certificate is missing": {
-			change: func(o *options) {
-				o.webhooks.enabled, o.webhooks.certDir = true, "nowhere"
-			},
-			want: "--webhook-cert-path, without --rotate-certs: open nowhere/tls.crt: no such file or directory",
-		},
-		"a certificate for nobody": {
-			change: func(o *options) { o.webhooks.rotate, o.webhooks.podNamespace = true, "default" },
-			want:   "--rotate-certs: the certificate is for the webhooks, so add --enable-webhooks",
-		},
-		"a certificate for an unknown Service": {
-			change: func(o *options) { o.webhooks.rotate, o.webhooks.enabled, o.webhooks.certDir = true, true, "certs" },
-			want:   "--rotate-certs: POD_NAMESPACE isn't set; it names the namespace of the certificate's Secret and of the webhooks' Service",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// The servers for metrics and probes.
+// The servers for webhooks, metrics and probes.
 
 package main
 
@@ -36,8 +36,16 @@ func secureMetrics(options *metricsserver.Options) {
 // HTTP/2, any client can keep a server busy by opening and resetting streams (Rapid Reset).
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
-// addProbes makes mgr answer probes. It is ready when its caches are synced.
-func addProbes(mgr ctrl.Manager) error {
+// addProbes makes mgr answer probes. It is ready when its caches are synced. But with webhooks, it
+// is ready as soon as they are served, because one of them converts TDSets: while some are stored
+// in v1, the API server must call it to answer the list that fills the cache.
+func addProbes(mgr ctrl.Manager, enableWebhooks bool) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	if enableWebhooks {
+		return mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker())
+	}
 	cacheSynced := func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
 		defer cancel()
@@ -46,5 +54,5 @@ func addProbes(mgr ctrl.Manager) error {
 		}
 		return nil
 	}
-	return errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
+	return mgr.AddReadyzCheck("cache", cacheSynced)
 }

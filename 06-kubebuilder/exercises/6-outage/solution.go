@@ -24,11 +24,14 @@ const fooLabel = "controller"
 const guardPath = "/validate--v1-pod"
 
 // guardConfiguration tells the API server when to ask the guard. It is part of the installation:
-// --print-guard prints it, and cert-controller writes the CA into it.
+// --print-guard prints it, and cert-manager writes the CA into it.
 func guardConfiguration() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
-		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingWebhookConfiguration"},
-		ObjectMeta: metav1.ObjectMeta{Name: "foo-operator-guard"},
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingWebhookConfiguration"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        "foo-operator-guard",
+			Annotations: map[string]string{"cert-manager.io/inject-ca-from": "foo-operator-system/foo-operator-serving-cert"},
+		},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "guard.foo-operator.example.com",
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{

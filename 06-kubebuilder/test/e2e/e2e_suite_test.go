@@ -14,11 +14,14 @@
 //   - IMG: the image to build and deploy (default: foo-operator:dev). DOCKER_BUILD: the target that
 //     builds it, docker-build, or docker-prebuilt if you can't pull the golang image.
 //   - KIND: the command that runs kind (default: kind).
+//   - CERT_MANAGER: the file or URL of cert-manager's manifests, which the tests apply if the
+//     cluster has no cert-manager (default: a release).
 //
-// No other image is pulled: the tests also build the one for their own Pods (stand-in).
+// Only cert-manager's images are pulled: the tests also build the one for their Pods (stand-in).
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -55,7 +58,7 @@ func suite(m *testing.M) (code int) {
 		fmt.Fprintln(os.Stderr, "the end-to-end tests can't run here:", err)
 		return 1
 	}
-	if err := loadImages(cluster); err != nil {
+	if err := errors.Join(loadImages(cluster), installCertManager(cluster)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -100,8 +103,8 @@ func deploy() error {
 	return untilReady()
 }
 
-// untilReady waits for every replica. At the first start, the kubelet may take a minute or two to
-// copy the certificate from the Secret.
+// untilReady waits for every replica. If a Pod is created before its certificate's Secret, the
+// kubelet may take two minutes to notice the Secret.
 func untilReady() error {
 	return do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m")
 }

@@ -65,8 +65,7 @@ func TestTheImagePolicy(t *testing.T) {
 	})
 }
 
-// policyIsReady waits for both replicas. At the first start, the kubelet may take a minute or two to
-// copy the certificate from the Secret.
+// policyIsReady waits for both replicas.
 func policyIsReady(t *testing.T) {
 	t.Helper()
 	kubectl(t, "rollout", "status", "-n", policySystem, policyProgram, "--timeout=5m")

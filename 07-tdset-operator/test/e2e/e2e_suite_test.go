@@ -14,12 +14,15 @@
 //   - IMG: the image to build and deploy (default: tdset-operator:dev). DOCKER_BUILD: the target that
 //     builds it, docker-build, or docker-prebuilt if you can't pull the golang image.
 //   - KIND: the command that runs kind (default: kind).
+//   - CERT_MANAGER: the file or URL of cert-manager's manifests, which the tests apply if the
+//     cluster has no cert-manager (default: a release).
 //
-// No other image is pulled: the tests also build the one for their own Pods (stand-in).
+// Only cert-manager's images are pulled: the tests also build the one for their Pods (stand-in).
 package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -59,7 +62,7 @@ func suite(m *testing.M) (code int) {
 		fmt.Fprintln(os.Stderr, "the end-to-end tests can't run here:", err)
 		return 1
 	}
-	if err := loadImages(cluster); err != nil {
+	if err := errors.Join(loadImages(cluster), installCertManager(cluster)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -104,8 +107,8 @@ func deploy() error {
 	return untilReady()
 }
 
-// untilReady waits for every replica, and until the API server reaches the webhook. At the first
-// start, the kubelet may take a minute or two to copy the certificate from the Secret. After that,
+// untilReady waits for every replica, and until the API server reaches the webhook. If a Pod is
+// created before its certificate's Secret, the kubelet may take two minutes to notice that. Then
 // kube-proxy needs a moment to direct the Service to the Pods.
 func untilReady() error {
 	if err := do("kubectl", "rollout", "status", "-n", operator, manager, "--timeout=5m"); err != nil {

@@ -1,10 +1,13 @@
-// The Helm chart, rendered in this process. It installs the same objects as config/default, each
-// value changes only what it should, and invalid values are refused.
+// The Helm chart, rendered in this process. It installs the same objects as config/default, except
+// that it makes its own certificate by default. Each value changes only what it should, and invalid
+// values are refused.
 
 package project
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"maps"
@@ -18,10 +21,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
+	v2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/util/cert"
 )
 
 // Some of the objects, by kind and name.
@@ -32,6 +43,8 @@ const (
 	budget            = "PodDisruptionBudget tdset-operator-controller-manager"
 	webhookPolicy     = "NetworkPolicy tdset-operator-allow-webhook-traffic"
 	metricsPolicy     = "NetworkPolicy tdset-operator-allow-metrics-traffic"
+	validatingWebhook = "ValidatingWebhookConfiguration tdset-operator-validating-webhook-configuration"
+	certSecret        = "Secret webhook-server-cert"
 )
 
 func TestTheChartMatchesKustomize(t *testing.T) {
@@ -41,15 +54,17 @@ func TestTheChartMatchesKustomize(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		values string
 		change map[string]string // in the kustomization
+		expect func(*testing.T, objects)
 	}{
-		"the default values": {},
+		"the default values": {expect: withItsOwnCertificate},
 		"certificates from cert-manager": {
 			values: `webhooks: {certificates: certManager}`,
-			change: map[string]string{"\n- ../rotation": "\n#- ../rotation", "\n# - ../certmanager": "\n- ../certmanager"},
+			expect: func(*testing.T, objects) {},
 		},
 		"metrics for the Prometheus operator": {
 			values: `metrics: {serviceMonitor: {enable: true}}`,
 			change: map[string]string{"\n#- ../prometheus": "\n- ../prometheus"},
+			expect: withItsOwnCertificate,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -62,17 +77,20 @@ func TestTheChartMatchesKustomize(t *testing.T) {
 				installed = run(t, clone, "go", "tool", "kustomize", "build", "config/default")
 			}
 
+			want := byHelm(t, parse(t, installed))
+			test.expect(t, want)
+
 			got := render(t, test.values)
 
-			if diff := cmp.Diff(byHelm(t, parse(t, installed)), got); diff != "" {
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("objects (-kustomize +chart):\n%s", diff)
 			}
 		})
 	}
 }
 
-// byHelm changes kustomize's objects to the ones that the chart should have. There are no other
-// differences.
+// byHelm changes kustomize's objects to the ones that the chart should have. Except for the
+// certificate, there are no other differences.
 func byHelm(t *testing.T, objects objects) objects {
 	t.Helper()
 	// Helm keeps its records in the namespace, so the namespace can't be in the chart. helm install
@@ -92,18 +110,31 @@ func byHelm(t *testing.T, objects objects) objects {
 	return objects
 }
 
+// withItsOwnCertificate replaces cert-manager's objects and annotations with a Secret, whose CA is
+// in the webhook configuration and the CRD.
+func withItsOwnCertificate(t *testing.T, objects objects) {
+	t.Helper()
+	labels := objects["Issuer tdset-operator-selfsigned-issuer"]["metadata"].(map[string]any)["labels"]
+	objects.delete(t, "Issuer tdset-operator-selfsigned-issuer", "Certificate tdset-operator-serving-cert")
+	objects[certSecret] = map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
+		"metadata": map[string]any{"name": "webhook-server-cert", "namespace": release.Namespace, "labels": labels},
+		"data":     map[string]any{"ca.crt": "ca.crt", "tls.crt": "tls.crt", "tls.key": "tls.key"}, // see render
+	}
+	objects.set(t, crd, nil, "metadata", "annotations", "cert-manager.io/inject-ca-from")
+	objects.set(t, validatingWebhook, nil, "metadata", "annotations")
+	for _, config := range objects.clientConfigs() {
+		config["caBundle"] = "ca.crt"
+	}
+}
+
 func TestValues(t *testing.T) {
 	metrics := []string{
 		"Service tdset-operator-controller-manager-metrics-service", metricsPolicy, "ClusterRole tdset-operator-metrics-reader",
 		"ClusterRole tdset-operator-metrics-auth-role", "ClusterRoleBinding tdset-operator-metrics-auth-rolebinding",
 	}
-	rotation := []string{
-		"Secret tdset-operator-webhook-server-cert",
-		"Role tdset-operator-cert-rotation-role", "RoleBinding tdset-operator-cert-rotation-rolebinding",
-		"ClusterRole tdset-operator-cert-rotation-role", "ClusterRoleBinding tdset-operator-cert-rotation-rolebinding",
-	}
 	webhook := []string{
-		"Service tdset-operator-webhook-service", webhookPolicy, "ValidatingWebhookConfiguration tdset-operator-validating-webhook-configuration",
+		"Service tdset-operator-webhook-service", webhookPolicy, validatingWebhook, certSecret,
 	}
 	election := []string{"Role tdset-operator-leader-election-role", "RoleBinding tdset-operator-leader-election-rolebinding"}
 	for sentence, test := range map[string]struct {
@@ -160,12 +191,12 @@ func TestValues(t *testing.T) {
 		"no webhook, and no certificate": {
 			values: `webhooks: {enable: false}`,
 			want: func(t *testing.T, o objects) {
-				o.delete(t, slices.Concat(webhook, rotation)...)
+				o.delete(t, webhook...)
 				o.set(t, crd, nil, "spec", "conversion")
 				versions, _, _ := unstructured.NestedSlice(o[crd], "spec", "versions")
 				versions[0].(map[string]any)["served"] = false // nobody converts v1
 				o.set(t, crd, versions, "spec", "versions")
-				o.deleteArgs(t, "--rotate-certs", "--enable-webhooks", "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs")
+				o.deleteArgs(t, "--enable-webhooks", "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs")
 				o.deletePort(t, "webhook-server")
 				o.setInContainer(t, nil, "volumeMounts")
 				o.set(t, managerDeployment, nil, "spec", "template", "spec", "volumes")
@@ -238,11 +269,42 @@ func TestTheReleaseSetsOnlyTheNamespace(t *testing.T) {
 		t.Errorf("the objects still contain %s", ours)
 	}
 
-	got := parse(t, strings.ReplaceAll(manifests, "elsewhere", ours))
+	got := parse(t, strings.ReplaceAll(manifests, "elsewhere", ours)).withoutCertificate(t)
 
 	if diff := cmp.Diff(render(t, ""), got); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
+}
+
+// The certificate is for the webhook's Service, and an upgrade doesn't change it.
+func TestTheChartMakesACertificate(t *testing.T) {
+	installed := parse(t, manifestsOf(t, "", release))
+	var secret corev1.Secret
+	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(installed[certSecret], &secret))
+	pair, err := tls.X509KeyPair(secret.Data["tls.crt"], secret.Data["tls.key"])
+	must(t, err)
+	roots, err := cert.NewPoolFromBytes(secret.Data["ca.crt"])
+	must(t, err)
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "tdset-operator-webhook-service.tdset-operator-system.svc"}); err != nil {
+		t.Errorf("the API server would refuse the certificate: %v", err)
+	}
+
+	chart, values, err := load(t, "", release)
+	must(t, err)
+	files, err := engine.RenderWithClientProvider(chart, values, cluster{fake.NewSimpleDynamicClient(runtime.NewScheme(), &unstructured.Unstructured{Object: installed[certSecret]})})
+	must(t, err)
+
+	if diff := cmp.Diff(installed, parse(t, join(files))); diff != "" {
+		t.Errorf("objects (-installed +upgraded):\n%s", diff)
+	}
+}
+
+// cluster is where Helm looks up objects.
+type cluster struct{ dynamic.Interface }
+
+func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
+	return c.Resource(resource), true, nil
 }
 
 func TestTheChartRefuses(t *testing.T) {
@@ -279,7 +341,7 @@ var release = common.ReleaseOptions{Name: "tdset-operator", Namespace: "tdset-op
 // render returns the chart's objects, with those values instead of the defaults.
 func render(t *testing.T, values string) objects {
 	t.Helper()
-	return parse(t, manifestsOf(t, values, release))
+	return parse(t, manifestsOf(t, values, release)).withoutCertificate(t)
 }
 
 // manifestsOf returns the chart's objects as text.
@@ -287,6 +349,11 @@ func manifestsOf(t *testing.T, values string, release common.ReleaseOptions) str
 	t.Helper()
 	files, err := renderFiles(t, values, release)
 	must(t, err)
+	return join(files)
+}
+
+// join returns the objects in rendered templates as one text.
+func join(files map[string]string) string {
 	var manifests []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if path.Base(name) != "NOTES.txt" {
@@ -299,15 +366,23 @@ func manifestsOf(t *testing.T, values string, release common.ReleaseOptions) str
 // renderFiles returns the rendered templates, by name.
 func renderFiles(t *testing.T, values string, release common.ReleaseOptions) (map[string]string, error) {
 	t.Helper()
-	chart, err := loader.LoadDir(filepath.Join(projectDir(t), "dist", "chart"))
-	must(t, err)
-	given, err := common.ReadValues([]byte(values))
-	must(t, err)
-	all, err := util.ToRenderValues(chart, given, release, nil) // validates them with values.schema.json
+	chart, all, err := load(t, values, release)
 	if err != nil {
 		return nil, err
 	}
 	return engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
+}
+
+// load returns the chart and all values, with those instead of the defaults. It returns an error if
+// they don't match values.schema.json.
+func load(t *testing.T, values string, release common.ReleaseOptions) (*v2.Chart, common.Values, error) {
+	t.Helper()
+	chart, err := loader.LoadDir(filepath.Join(projectDir(t), "dist", "chart"))
+	must(t, err)
+	given, err := common.ReadValues([]byte(values))
+	must(t, err)
+	all, err := util.ToRenderValues(chart, given, release, nil)
+	return chart, all, err
 }
 
 // objects has manifests by kind and name.
@@ -334,6 +409,40 @@ func parse(t *testing.T, manifests string) objects {
 		}
 		parsed[key] = object.Object
 	}
+}
+
+// withoutCertificate replaces the certificate that the chart makes, and its CA, with the names of
+// their keys in the Secret, because both differ each time. It fails the test if the API server
+// trusts another CA.
+func (o objects) withoutCertificate(t *testing.T) objects {
+	t.Helper()
+	if o[certSecret] == nil {
+		return o
+	}
+	data := o[certSecret]["data"].(map[string]any)
+	for _, config := range o.clientConfigs() {
+		if config["caBundle"] != data["ca.crt"] {
+			t.Errorf("the API server trusts %v, want the CA in the Secret", config["caBundle"])
+		}
+		config["caBundle"] = "ca.crt"
+	}
+	for key := range data {
+		data[key] = key
+	}
+	return o
+}
+
+// clientConfigs returns how the API server calls the webhooks and the conversion.
+func (o objects) clientConfigs() (found []map[string]any) {
+	if configuration := o[validatingWebhook]; configuration != nil {
+		for _, webhook := range configuration["webhooks"].([]any) {
+			found = append(found, webhook.(map[string]any)["clientConfig"].(map[string]any))
+		}
+	}
+	if conversion, exists, _ := unstructured.NestedFieldNoCopy(o[crd], "spec", "conversion", "webhook", "clientConfig"); exists {
+		found = append(found, conversion.(map[string]any))
+	}
+	return found
 }
 
 // delete removes objects.

@@ -12,35 +12,17 @@ func TestOptionalParts(t *testing.T) {
 	t.Parallel()
 	const kustomization = "config/default/kustomization.yaml"
 	for sentence, test := range map[string]struct {
-		change      func(*testing.T, string)
-		folder      string
-		want        []string
-		wantNone    []string
-		wantAtLeast map[string]int
+		change   func(*testing.T, string)
+		folder   string
+		want     []string
+		wantNone []string
 	}{
-		"certificates from cert-manager, without the permissions to make them": {
-			change: func(t *testing.T, clone string) {
-				change(t, clone, kustomization, "\n- ../rotation", "\n#- ../rotation")
-				change(t, clone, kustomization, "\n# - ../certmanager", "\n- ../certmanager")
-			},
-			folder: "config/default",
-			want: []string{
-				"kind: Certificate\n", "kind: Issuer\n",
-				"- tdset-operator-webhook-service.tdset-operator-system.svc\n",
-			},
-			wantNone: []string{"--rotate-certs", "cert-rotation", "- secrets\n", "kind: Secret\n"},
-			wantAtLeast: map[string]int{
-				"secretName: webhook-server-cert\n": 2, // the Certificate's, and the Deployment's
-				// In the webhook configuration: the Certificate whose CA cert-manager writes there.
-				"cert-manager.io/inject-ca-from: tdset-operator-system/tdset-operator-serving-cert\n": 1,
-			},
-		},
 		"metrics for the Prometheus operator": {
 			change: func(t *testing.T, clone string) {
 				change(t, clone, kustomization, "\n#- ../prometheus", "\n- ../prometheus")
 			},
 			folder: "config/default",
-			want:   []string{"kind: ServiceMonitor\n", "--rotate-certs"},
+			want:   []string{"kind: ServiceMonitor\n", "kind: Certificate\n"},
 		},
 		"the samples": {
 			folder: "config/samples",
@@ -68,11 +50,6 @@ func TestOptionalParts(t *testing.T) {
 			for _, none := range test.wantNone {
 				if strings.Contains(built, none) {
 					t.Errorf("the objects contain %q, want none", none)
-				}
-			}
-			for want, count := range test.wantAtLeast {
-				if got := strings.Count(built, want); got < count {
-					t.Errorf("the objects contain %q %d times, want at least %d", want, got, count)
 				}
 			}
 			if t.Failed() {

@@ -19,8 +19,9 @@ func newDeployCommand() *cobra.Command {
 		Short: "Run a chapter's program as Pods of a kind cluster",
 		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the node of the kind cluster,
 applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and prints each command that you would
-type yourself. Chapters 03 and later can be deployed, 06 and 07 with their own Makefiles. With --remove it deletes everything again,
-including the CRD and its objects. With --tdset it deploys the solution of the chapter's last exercise, TDSet (03 to 06).`,
+type yourself. Chapters 03 and later can be deployed, 06 and 07 with their own Makefiles. If the cluster has no cert-manager, deploy makes
+the certificate for their webhooks. With --remove it deletes everything again, including the CRD and its objects. With --tdset it deploys
+the solution of the chapter's last exercise, TDSet (03 to 06).`,
 		Example: `  ./scripts/workshop up --kind
   ./scripts/workshop deploy 03
   ./scripts/workshop deploy 03 --remove

@@ -22,8 +22,8 @@ var mostLines = map[string]budget{
 	"03": {code: 779, toRead: 196},
 	"04": {code: 722, toRead: 237},
 	"05": {code: 516, toRead: 260},
-	"06": {code: 820, toRead: 535},
-	"07": {code: 1758},
+	"06": {code: 731, toRead: 433},
+	"07": {code: 1658},
 
 	"01-tdset": {},
 	"02-tdset": {toRead: 330},

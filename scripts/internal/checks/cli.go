@@ -30,12 +30,12 @@ var cliParts = map[string][]string{
 		`^#?configurations:\n#?- kustomizeconfig\.yaml$`,
 	},
 	"config/default/kustomization.yaml": {
-		`^- \.\./crd$`, `^- \.\./webhook$`, `\.\./certmanager$`, `^patches:$`, `^- path: manager_webhook_patch\.yaml$`, `^#replacements:$`,
-		`^# - source: # Uncomment the following block if you have any webhook$`,
-		`^# - source: # Uncomment the following block if you have a ValidatingWebhook \(--programmatic-validation\)$`,
-		`^# - source: # Uncomment the following block if you have a DefaultingWebhook \(--defaulting \)$`,
-		`^# - source: # Uncomment the following block if you have a ConversionWebhook \(--conversion\)$`,
-		`^#         kind: ValidatingWebhookConfiguration$`, `^#         kind: MutatingWebhookConfiguration$`,
+		`^- \.\./crd$`, `^- \.\./webhook$`, `^#?- \.\./certmanager$`, `^patches:$`, `^- path: manager_webhook_patch\.yaml$`, `^#?replacements:$`,
+		`^#? - source: # Uncomment the following block if you have any webhook$`,
+		`^#? - source: # Uncomment the following block if you have a ValidatingWebhook \(--programmatic-validation\)$`,
+		`^#? - source: # Uncomment the following block if you have a DefaultingWebhook \(--defaulting \)$`,
+		`^#? - source: # Uncomment the following block if you have a ConversionWebhook \(--conversion\)$`,
+		`^#?         kind: ValidatingWebhookConfiguration$`, `^#?         kind: MutatingWebhookConfiguration$`,
 		`^# \+kubebuilder:scaffold:crdkustomizecainjectionns$`, `^# \+kubebuilder:scaffold:crdkustomizecainjectionname$`,
 	},
 	"test/e2e/e2e_test.go": {

@@ -34,7 +34,6 @@ var parts = []part{
 	{"index.go", "02-04 05-06"},
 	{"recorder.go", "03-04 05-06"},
 	{"foo_controller.go", "05 06"},
-	{"cmd/serving.go", "06-07"},
 	{"config.go", "01-04"},
 	{"watcherrors.go", "02-07"},
 	{"refusal.go", "01-06"},

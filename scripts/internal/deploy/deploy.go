@@ -150,7 +150,7 @@ func (d Deployment) apply(ctx context.Context) error {
 	case d.Helm:
 		return d.make(ctx, "helm-install", d.target().image)
 	case d.Chapter.IsProject():
-		return d.make(ctx, "deploy", d.target().image)
+		return d.applyProject(ctx)
 	}
 	d.printCommand("kubectl apply -f %s", parts.CRD)
 	if err := d.Kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
@@ -173,9 +173,48 @@ func (d Deployment) Remove(ctx context.Context) error {
 		}
 		return d.kubectl(ctx, "delete", "namespace", d.target().namespace, "--ignore-not-found")
 	case d.Chapter.IsProject():
-		return d.make(ctx, "undeploy", d.target().image)
+		return d.removeProject(ctx)
 	}
 	return d.kubectl(ctx, "delete", "--ignore-not-found", "-f", parts.CRD, "-f", parts.Deployment, "-f", parts.Permissions)
+}
+
+// applyProject runs make deploy. If the cluster has no cert-manager, it makes a certificate itself
+// and applies the same manifests with it.
+func (d Deployment) applyProject(ctx context.Context) error {
+	certManager, err := d.hasCertManager(ctx)
+	if err != nil {
+		return err
+	}
+	if certManager {
+		return d.make(ctx, "deploy", d.target().image)
+	}
+	manifests, err := d.manifestsWithCertificate()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(d.Out, "# This cluster has no cert-manager, so the workshop makes the webhooks' certificate and adds it to these manifests.")
+	d.printCommand("kubectl apply --server-side --force-conflicts -f - # %s, with the certificate", d.Chapter.Parts().Permissions)
+	return d.Kubectl.Apply(ctx, manifests)
+}
+
+// removeProject deletes what applyProject has applied.
+func (d Deployment) removeProject(ctx context.Context) error {
+	certManager, err := d.hasCertManager(ctx)
+	if err != nil {
+		return err
+	}
+	if certManager {
+		return d.make(ctx, "undeploy", d.target().image)
+	}
+	if err := d.make(ctx, "uninstall", d.target().image); err != nil {
+		return err
+	}
+	manifests, err := d.manifestsWithCertificate() // kubectl doesn't know Certificates here
+	if err != nil {
+		return err
+	}
+	d.printCommand("kubectl delete --ignore-not-found -f - # %s, with the Secret", d.Chapter.Parts().Permissions)
+	return d.Kubectl.Delete(ctx, manifests)
 }
 
 // make runs a target of the chapter's Makefile. Its go commands share the build cache with the

@@ -113,3 +113,9 @@ func (k Kubectl) Apply(ctx context.Context, content []byte) error {
 	_, err := k.run(ctx, content, "apply", "--server-side", "--force-conflicts", "-f", "-")
 	return err
 }
+
+// Delete deletes the objects in content, YAML. It ignores those that don't exist.
+func (k Kubectl) Delete(ctx context.Context, content []byte) error {
+	_, err := k.run(ctx, content, "delete", "--ignore-not-found", "-f", "-")
+	return err
+}

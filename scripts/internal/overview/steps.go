@@ -46,7 +46,7 @@ var steps = []step{
 	{"write the role", evidence{regexp.MustCompile(`^manifests/rbac\.yaml$`), ""}, "06", "controller-gen, from markers"},
 	{"write the Deployment that runs it", evidence{regexp.MustCompile(`^manifests/deployment\.yaml$`), ""}, "06", "kubebuilder, once: then the file is yours"},
 	{"serve webhooks, and register them", evidence{}, "06", "controller-runtime and controller-gen"},
-	{"make and renew certificates", evidence{}, "06", "cert-controller, or cert-manager"},
+	{"make and renew certificates", evidence{}, "06", "cert-manager"},
 	{"decide what the webhooks refuse", evidence{regexp.MustCompile(`^internal/webhook/.*_webhook\.go$`), ""}, "", ""},
 	{"index the cache", evidence{regexp.MustCompile(`(^|/)index\.go$`), ""}, "", ""},
 	{"define your types", evidence{regexp.MustCompile(`(^|_|/)types\.go$`), ""}, "", ""},

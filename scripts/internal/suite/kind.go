@@ -32,7 +32,7 @@ type onKind struct {
 
 // OnKind runs the tests that need containers on a new cluster of kind with that node image (""
 // means kind's own), and returns the number of tests. It needs docker, and pulls only the node
-// image.
+// image and, for make test-e2e, cert-manager's manifests and images.
 func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts, err error) {
 	end, err := s.begin(ctx)
 	if err != nil {

@@ -1,6 +1,5 @@
 {{/*
-Shared by several templates. Names don't depend on the release's name, because the manager has some of them in its code (cmd/webhooks.go).
-A cluster has one CRD, so it has one operator.
+Shared by several templates. Names don't depend on the release's name, because a cluster has one CRD, and so one operator.
 */}}
 
 {{/* The labels of every object that has labels in config/. */}}
@@ -16,19 +15,32 @@ control-plane: controller-manager
 app.kubernetes.io/name: tdset-operator
 {{- end }}
 
-{{/* Not empty if the manager creates the webhook's certificate. */}}
-{{- define "tdset-operator.rotates" -}}
-{{- if and .Values.webhooks.enable (eq .Values.webhooks.certificates "rotation") }}true{{ end }}
-{{- end }}
-
-{{/* Not empty if cert-manager creates it. */}}
+{{/* Not empty if cert-manager makes the webhook's certificate. */}}
 {{- define "tdset-operator.certManager" -}}
 {{- if and .Values.webhooks.enable (eq .Values.webhooks.certificates "certManager") }}true{{ end }}
 {{- end }}
 
-{{/* The name of the certificate's Secret. */}}
-{{- define "tdset-operator.certSecret" -}}
-{{- if include "tdset-operator.rotates" . }}tdset-operator-{{ end }}webhook-server-cert
+{{/* Not empty if this chart makes the webhook's certificate itself. */}}
+{{- define "tdset-operator.generates" -}}
+{{- if and .Values.webhooks.enable (eq .Values.webhooks.certificates "generated") }}true{{ end }}
+{{- end }}
+
+{{/*
+The certificate that this chart makes, as the data of its Secret: ca.crt, tls.crt and tls.key. An existing Secret is reused, so an upgrade keeps
+the certificate. Otherwise, the first template that needs the certificate makes it, and keeps it in the values for the other templates.
+*/}}
+{{- define "tdset-operator.certificate" -}}
+{{- if not (hasKey .Values.webhooks "certificate") }}
+{{- $data := lookup "v1" "Secret" .Release.Namespace "webhook-server-cert" | dig "data" dict }}
+{{- if not (hasKey $data "ca.crt") }}
+{{- $service := printf "tdset-operator-webhook-service.%s.svc" .Release.Namespace }}
+{{- $ca := genCAWithKey "tdset-operator-ca" 3650 (genPrivateKey "ecdsa") }}
+{{- $certificate := genSignedCertWithKey $service nil (list $service (printf "%s.cluster.local" $service)) 3650 $ca (genPrivateKey "ecdsa") }}
+{{- $data = dict "ca.crt" (b64enc $ca.Cert) "tls.crt" (b64enc $certificate.Cert) "tls.key" (b64enc $certificate.Key) }}
+{{- end }}
+{{- $_ := set .Values.webhooks "certificate" $data }}
+{{- end }}
+{{- toYaml .Values.webhooks.certificate }}
 {{- end }}
 
 {{/* The subject of every binding: the manager's ServiceAccount. */}}
@@ -43,6 +55,9 @@ app.kubernetes.io/name: tdset-operator
 strategy: Webhook
 webhook:
   clientConfig:
+    {{- if include "tdset-operator.generates" . }}
+    caBundle: {{ get (include "tdset-operator.certificate" . | fromYaml) "ca.crt" }}
+    {{- end }}
     service:
       name: tdset-operator-webhook-service
       namespace: {{ .Release.Namespace }}
