@@ -3,9 +3,11 @@ package judge
 // Does the operator survive what happens to every cluster?
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,9 +56,21 @@ func accidents() []accident {
 // order, only an operator that handles the owned objects' deletions finds out about them: a new list
 // of samples would make it look at each of them again.
 func gone(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
+	began := time.Now()
 	p.GoneAsEvent(faultproxy.Resource(b.resources(true)...))
+	_ = b.within(b.config.Limits.Recover.Duration, func() error { return b.watchesAgain(began) }) // it may not need to
 	b.pass(settled)
 	return p.GoneAsEvent(faultproxy.Resource(b.resources(false)...))
+}
+
+// watchesAgain returns an error unless the operator has sent a new watch of samples after that time.
+func (b *Bench) watchesAgain(when time.Time) error {
+	for _, request := range b.requests() {
+		if request.Verb == "watch" && request.Received.After(when) && slices.Contains(b.resources(true), request.Resource) {
+			return nil
+		}
+	}
+	return errors.New("the operator doesn't watch samples again")
 }
 
 // resources returns the resources of the samples, or those of the owned objects.

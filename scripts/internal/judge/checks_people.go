@@ -273,8 +273,22 @@ func disappears(versions []snapshot, annotation string) bool {
 	return false
 }
 
-// loop is how many requests per second are a loop.
-const loop = 10
+// A loop sends more than loop requests per second or, on a slow machine, requests without any pause.
+// An operator that retries with a backoff soon pauses for longer.
+const (
+	loop  = 10
+	pause = time.Second / 2
+)
+
+// longestPause returns the longest time between two of these things: the start, the answer to a
+// request, and the end. The requests are in the order of their answers.
+func longestPause(start time.Time, requests []audit.Request, end time.Time) (longest time.Duration) {
+	for _, request := range requests {
+		longest = max(longest, request.Answered.Sub(start))
+		start = request.Answered
+	}
+	return max(longest, end.Sub(start))
+}
 
 func badInputIsRefused(b *Bench) {
 	accepted := 0
@@ -302,8 +316,10 @@ func badInputIsRefused(b *Bench) {
 		})
 		noticed := time.Now()
 		b.pass(b.config.Limits.Quiet.Duration / 2)
-		watched := time.Since(noticed)
-		if requests := b.since(noticed, func(audit.Request) bool { return true }); float64(len(requests)) > loop*watched.Seconds() {
+		ended := time.Now()
+		watched := ended.Sub(noticed)
+		requests := b.since(noticed, func(audit.Request) bool { return true })
+		if float64(len(requests)) > loop*watched.Seconds() || longestPause(noticed, requests, ended) < min(pause, watched/4) {
 			b.find(Error, seen(requests), "the bad input %q makes the operator send %d requests in %v", bad.Name, len(requests), watched.Round(time.Second))
 		}
 		if crashes := b.crashes(); len(crashes) == 0 {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -223,5 +224,29 @@ func TestTrials(t *testing.T) {
 		if result.Verdict != test.want || len(result.Findings) != test.findings || cleaned != 1 {
 			t.Errorf("%s: %s, %d findings, cleaned %d times", sentence, result.Verdict, len(result.Findings), cleaned)
 		}
+	}
+}
+
+// A backoff pauses. A loop doesn't, even on a machine where each answer takes long.
+func TestLongestPause(t *testing.T) {
+	const watched = 2 * time.Second
+	start := time.Now()
+	for sentence, test := range map[string]struct {
+		next func(time.Duration) time.Duration
+		want time.Duration
+	}{
+		"a backoff": {func(last time.Duration) time.Duration { return last + max(last, 5*time.Millisecond) }, 720 * time.Millisecond},
+		"a loop":    {func(last time.Duration) time.Duration { return last + 150*time.Millisecond }, 150 * time.Millisecond},
+		"nothing":   {func(time.Duration) time.Duration { return watched }, watched},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var requests []audit.Request
+			for at := test.next(0); at < watched; at = test.next(at) {
+				requests = append(requests, audit.Request{Answered: start.Add(at)})
+			}
+			if got := longestPause(start, requests, start.Add(watched)); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
 	}
 }

@@ -124,6 +124,14 @@ func play(t *testing.T, session *Session, fault, object string) []string {
 		}
 	}
 	press("create")
+	await.That(t, time.Minute, "the new Foo is Ready", func() error {
+		if !slices.ContainsFunc(session.Recorder.All(), func(item Item) bool {
+			return item.Lane == Objects && strings.HasSuffix(item.Object, "/"+object) && strings.HasPrefix(item.Object, "foos ") && strings.Contains(item.Detail, `"status": "True"`)
+		}) {
+			return errors.New("its status doesn't say so")
+		}
+		return nil
+	})
 	session.rest(t.Context())
 	before := session.Recorder.Last()
 	traced := func() []string { return trace(session.Recorder.All(), before) }
