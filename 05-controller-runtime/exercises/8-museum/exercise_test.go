@@ -49,6 +49,7 @@ func TestAFoosLife(t *testing.T) {
 		}},
 		{"a Foo that is being deleted gets nothing", func(t *testing.T, w *world) {
 			w.patch(t, foos, "foo", `{"metadata": {"finalizers": ["example.com/wait"]}}`)
+			defer w.patch(t, foos, "foo", `{"metadata": {"finalizers": null}}`) // even if the test fails
 			w.delete(t, foos, "foo")
 			w.delete(t, foos, "late")
 			w.delete(t, deployments, "b")
@@ -58,7 +59,6 @@ func TestAFoosLife(t *testing.T) {
 			w.create(t, foos, manifests+"foo.yaml", named("last", "c"))
 			w.hasCondition(t, foos, "last", "Ready", "True")
 			w.isGone(t, deployments, "b")
-			w.patch(t, foos, "foo", `{"metadata": {"finalizers": null}}`)
 		}},
 	})
 }
