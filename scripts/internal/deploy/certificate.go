@@ -63,7 +63,7 @@ func withCertificate(manifests []byte) ([]byte, error) {
 	names, _, _ := unstructured.NestedStringSlice(secret.Object, "spec", "dnsNames")
 	name, _, _ := unstructured.NestedString(secret.Object, "spec", "secretName")
 	if len(names) == 0 || name == "" {
-		return nil, fmt.Errorf("Certificate %s has no dnsNames or no secretName", secret.GetName())
+		return nil, fmt.Errorf("the Certificate %s has no dnsNames or no secretName", secret.GetName())
 	}
 	certificate, key, err := cert.GenerateSelfSignedCertKey(names[0], nil, names)
 	if err != nil {
