@@ -135,12 +135,13 @@ func routeTo(t *testing.T, api client.Client, c *managerReplica, ca []byte) {
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: installed, Name: webhookService}}
 	must(t, api.Patch(t.Context(), service, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"localhost"}}`))))
 	mutate, validate := webhookConfigurations(t, api)
-	must(t, api.Patch(t.Context(), mutate, to(port, ca, len(mutate.Webhooks))))
-	must(t, api.Patch(t.Context(), validate, to(port, ca, len(validate.Webhooks))))
+	must(t, api.Patch(t.Context(), mutate, callPort(port, ca, len(mutate.Webhooks))))
+	must(t, api.Patch(t.Context(), validate, callPort(port, ca, len(validate.Webhooks))))
 }
 
-// to returns a patch for a configuration with that number of webhooks. It sets their port and CA.
-func to(port string, ca []byte, webhooks int) client.Patch {
+// callPort returns a patch for a configuration with that number of webhooks. It sets their port and
+// CA.
+func callPort(port string, ca []byte, webhooks int) client.Patch {
 	var operations []string
 	for i := range webhooks {
 		operations = append(operations,

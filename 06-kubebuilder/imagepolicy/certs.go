@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,18 +22,22 @@ const (
 	webhookPath = "/validate-apps-v1-deployment" // as controller-runtime makes it from the kind
 )
 
+// writeCertificate writes a certificate for host and its key to dir. It returns the PEM of the
+// certificate and of the CA that signed it.
+func writeCertificate(dir, host string) ([]byte, error) {
+	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
+	return certificate, errors.Join(err,
+		os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600),
+		os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
+}
+
 // serveLocally writes a certificate for this machine to o.certDir, and changes the webhook
 // configuration: the API server calls this machine instead of a Service, and trusts the certificate.
 // It leaves the configuration like this, so that you can see what happens while the program is down.
 func serveLocally(ctx context.Context, config *rest.Config, o options) error {
-	certificate, key, err := cert.GenerateSelfSignedCertKey(localhost, nil, nil)
+	certificate, err := writeCertificate(o.certDir, localhost)
 	if err != nil {
 		return fmt.Errorf("certificate: %w", err)
-	}
-	for name, content := range map[string][]byte{"tls.crt": certificate, "tls.key": key} {
-		if err := os.WriteFile(filepath.Join(o.certDir, name), content, 0o600); err != nil {
-			return fmt.Errorf("certificate: %w", err)
-		}
 	}
 	api, err := client.New(config, client.Options{})
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -21,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -91,11 +88,9 @@ func TestTheProgramInACluster(t *testing.T) {
 	api := newAPIServer(t)
 	opted := newNamespace(t, api, withWebhook)
 	must(t, apply(t.Context(), api, "manifests/program.yaml"))
-	certificate, key, err := cert.GenerateSelfSignedCertKey(certificateIn(t).Spec.DNSNames[0], nil, nil)
-	must(t, err)
 	certs := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(certs, "tls.crt"), certificate, 0o600))
-	must(t, os.WriteFile(filepath.Join(certs, "tls.key"), key, 0o600))
+	certificate, err := writeCertificate(certs, certificateIn(t).Spec.DNSNames[0])
+	must(t, err)
 	port, err := freePort()
 	must(t, err)
 	probes, err := freePort()

@@ -167,7 +167,7 @@ func routeTo(t *testing.T, api client.Client, c *managerReplica, ca []byte) {
 	must(t, api.Patch(t.Context(), service, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"localhost"}}`))))
 	validate := &admissionv1.ValidatingWebhookConfiguration{}
 	must(t, api.Get(t.Context(), client.ObjectKey{Name: validating}, validate))
-	must(t, api.Patch(t.Context(), validate, to(port, ca, len(validate.Webhooks))))
+	must(t, api.Patch(t.Context(), validate, callPort(port, ca, len(validate.Webhooks))))
 	conversion := &metav1.PartialObjectMetadata{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
 		ObjectMeta: metav1.ObjectMeta{Name: crd},
@@ -180,8 +180,9 @@ func routeTo(t *testing.T, api client.Client, c *managerReplica, ca []byte) {
 	})
 }
 
-// to returns a patch for a configuration with that number of webhooks. It sets their port and CA.
-func to(port string, ca []byte, webhooks int) client.Patch {
+// callPort returns a patch for a configuration with that number of webhooks. It sets their port and
+// CA.
+func callPort(port string, ca []byte, webhooks int) client.Patch {
 	var operations []string
 	for i := range webhooks {
 		operations = append(operations,

@@ -6,13 +6,9 @@ package e2e
 
 import (
 	"cmp"
-	"context"
-	"fmt"
+	"errors"
 	"os"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/07-tdset-operator/test/utils"
 )
@@ -27,24 +23,14 @@ func certManager() string {
 func installCertManager(cluster *kindCluster) error {
 	const crd = "certificates.cert-manager.io"
 	found, err := utils.Exec("kubectl", "get", "crd", crd, "--ignore-not-found", "-o", "name")
-	if err != nil {
+	if err != nil || strings.Contains(found, crd) { // the output may also have warnings
 		return err
 	}
-	if !strings.Contains(found, crd) { // the output may also have warnings
-		cluster.atEnd(func() error { return do("kubectl", "delete", "--timeout=3m", "-f", certManager()) })
-		if err := do("kubectl", "apply", "-f", certManager()); err != nil {
-			return err
-		}
-	}
-	// cert-manager has a webhook of its own. The API server may need a minute until it trusts that.
-	const issuer = "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {namespace: default, name: e2e}, spec: {selfSigned: {}}}"
-	var refused error
-	err = wait.PollUntilContextTimeout(context.Background(), time.Second, 5*time.Minute, true, func(context.Context) (bool, error) {
-		_, refused = utils.RunWith(issuer, "kubectl", "create", "--dry-run=server", "-f", "-")
-		return refused == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("cert-manager hasn't become ready: %w", refused)
-	}
-	return nil
+	cluster.atEnd(func() error { return do("kubectl", "delete", "--timeout=3m", "-f", certManager()) })
+	return errors.Join(
+		do("kubectl", "apply", "-f", certManager()),
+		do("kubectl", "wait", "-n", "cert-manager", "deployment", "--all", "--for=condition=Available", "--timeout=5m"),
+		// cert-manager has a webhook, too, and the API server has to trust it.
+		do("kubectl", "wait", "validatingwebhookconfiguration/cert-manager-webhook", "--for=jsonpath={.webhooks[0].clientConfig.caBundle}", "--timeout=5m"),
+	)
 }

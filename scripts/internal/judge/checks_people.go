@@ -273,8 +273,8 @@ func disappears(versions []snapshot, annotation string) bool {
 	return false
 }
 
-// A loop sends more than loop requests per second or, on a slow machine, requests without any pause.
-// An operator that retries with a backoff soon pauses for longer.
+// An operator loops if it sends more than loop requests per second. On a slow machine it gets fewer
+// answers, so it also loops if it never pauses for this long. One that retries with a backoff does.
 const (
 	loop  = 10
 	pause = time.Second / 2
