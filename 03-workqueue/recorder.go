@@ -18,7 +18,7 @@ func (c *controller) recordEvent(foo *samplecontrollerv1alpha1.Foo, status sampl
 	case before != nil && before.Reason == now.Reason: // nothing new
 	case now.Reason == reasonAvailable:
 		c.recorder.Event(foo, corev1.EventTypeNormal, "Synced", now.Message)
-	case now.Reason == errResourceExists, now.Reason == reasonRefused:
+	case now.Reason == reasonResourceExists, now.Reason == reasonRefused:
 		c.recorder.Event(foo, corev1.EventTypeWarning, now.Reason, now.Message)
 	}
 }

@@ -30,21 +30,19 @@ import (
 func TestFieldsHaveOwners(t *testing.T) {
 	c := newBareCluster(t)
 	foo := c.create(example)
-	must(t, errorOf(c.createDeployment(t.Context(), desiredDeployment(foo))))
+	must(t, errorOf(c.reconcileDeployment(t.Context(), foo)))
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"replicas":1}}`)
 	sidecar := appsv1ac.Deployment("web", c.namespace).WithSpec(appsv1ac.DeploymentSpec().WithTemplate(
 		corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("proxy").WithImage("proxy:1")))))
 	must(t, c.users.Apply(t.Context(), sidecar, somebody))
-	scaled, err := c.deployment(t.Context(), "web")
-	must(t, err)
 
-	_, err = c.createDeployment(t.Context(), desiredDeployment(foo))
+	err := c.Apply(t.Context(), desiredDeployment(foo), fieldOwner)
 
 	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "somebody" using apps/v1: .spec.replicas`) {
 		t.Errorf("an apply without force: got the error %v, want a conflict about .spec.replicas", err)
 	}
 
-	must(t, errorOf(c.updateDeployment(t.Context(), scaled, desiredDeployment(foo))))
+	must(t, errorOf(c.reconcileDeployment(t.Context(), foo)))
 
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
@@ -81,7 +79,7 @@ func TestConditionsHaveOwners(t *testing.T) {
 		{"type":"Blessed","status":"True","reason":"ByThePriest","message":"amen","lastTransitionTime":"2026-01-01T12:00:00Z"}]}}`
 	must(t, c.users.Status().Patch(t.Context(), foo, client.RawPatch(types.MergePatchType, []byte(blessed)), somebody))
 
-	must(t, c.updateFooStatus(t.Context(), foo, desiredStatus(foo, deploymentOf(foo), nil, metav1.Now())))
+	must(t, c.updateStatus(t.Context(), foo, deploymentOf(foo), nil))
 
 	foo, err := c.foo(t.Context())
 	must(t, err)
@@ -121,7 +119,7 @@ func TestNameTakenBeforeTheApply(t *testing.T) {
 		"another Foo's Deployment has the name": {
 			take: func(c *realCluster, foo *samplecontrollerv1alpha1.Foo) {
 				other := c.create(strings.Replace(example, "name: example", "name: other", 1))
-				must(c.t, errorOf(c.createDeployment(c.t.Context(), desiredDeployment(other))))
+				must(c.t, c.Apply(c.t.Context(), desiredDeployment(other), fieldOwner))
 			},
 			refused: apierrors.IsInvalid,
 		},
@@ -141,11 +139,11 @@ func TestNameTakenBeforeTheApply(t *testing.T) {
 				must(t, err)
 			})
 
-			if _, err := c.syncDeployment(t.Context(), foo); !test.refused(err) {
+			if _, err := c.reconcileDeployment(t.Context(), foo); !test.refused(err) {
 				t.Errorf("the apply returned the error %v, want a Conflict or Invalid error", err)
 			}
 			before := applies
-			web, err := c.syncDeployment(t.Context(), foo)
+			web, err := c.reconcileDeployment(t.Context(), foo)
 
 			must(t, err)
 			if web == nil || before == 0 || applies != before {
@@ -165,18 +163,18 @@ func TestNoNeedlessApply(t *testing.T) {
 	foo := c.create(example)
 	applies := 0
 	c.beforeApply(func() { applies++ })
-	_, err := c.syncDeployment(t.Context(), foo)
+	_, err := c.reconcileDeployment(t.Context(), foo)
 	must(t, err)
 	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
 	c.makeAvailable("web")
 
-	settled, err := c.syncDeployment(t.Context(), foo)
+	settled, err := c.reconcileDeployment(t.Context(), foo)
 
 	must(t, err)
 	if settled == nil || applies != 1 {
 		t.Fatalf("%d applies, want 1", applies)
 	}
-	must(t, errorOf(c.updateDeployment(t.Context(), settled, desiredDeployment(foo))))
+	must(t, c.Apply(t.Context(), desiredDeployment(foo).WithUID(settled.UID), fieldOwner, client.ForceOwnership))
 	web, err := c.deployment(t.Context(), "web")
 	must(t, err)
 	if diff := cmp.Diff(settled, web); diff != "" {

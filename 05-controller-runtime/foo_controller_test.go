@@ -1,15 +1,20 @@
-// How the controller handles errors that don't occur in the other tests.
+// How the controller handles errors that don't occur in the other tests. Its client is a fake.
 
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -21,27 +26,46 @@ var errDiskFull = errors.New("the disk is full")
 // A conflict isn't a failure, so Reconcile doesn't return it as an error, which controller-runtime
 // would log.
 func TestReconcileResult(t *testing.T) {
-	foos := schema.GroupResource{Group: fooKind.Group, Resource: "foos"}
+	foo := aFoo("example", "web", 1)
+	conflict := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "deployments"}, "web", nil)
+	scaled := deploymentOf(foo, scaledTo(7), func(web *appsv1.Deployment) { web.ResourceVersion = "7" })
 	for sentence, test := range map[string]struct {
-		err, wantErr error
-		want         ctrl.Result
+		stored             []client.Object
+		get, apply, status error
+		version            string // after the apply
+		want               ctrl.Result
+		wantErr            error
+		wantStatuses       int
 	}{
-		"a Foo that is gone isn't retried":      {err: apierrors.NewNotFound(foos, "example")},
-		"a failure is returned as an error":     {err: errDiskFull, wantErr: errDiskFull},
-		"a conflict is retried after a pause":   {err: apierrors.NewConflict(foos, "example", nil), want: ctrl.Result{RequeueAfter: time.Second}},
-		"a taken name is retried after a pause": {err: apierrors.NewAlreadyExists(foos, "example"), want: ctrl.Result{RequeueAfter: time.Second}},
+		"a Foo that is gone isn't retried":          {},
+		"a failed read is returned":                 {get: errDiskFull, wantErr: errDiskFull},
+		"a write's event does the rest":             {stored: []client.Object{foo, scaled}, version: "8"},
+		"a write that changes nothing is a failure": {stored: []client.Object{foo, scaled}, version: "7", wantErr: errOverruled, wantStatuses: 1},
+		"a failed write is returned as well":        {stored: []client.Object{foo}, apply: errDiskFull, wantErr: errDiskFull, wantStatuses: 1},
+		"a failure isn't hidden by a conflict":      {stored: []client.Object{foo}, apply: errDiskFull, status: conflict, wantErr: errDiskFull, wantStatuses: 1},
+		"a conflict is retried after a pause":       {stored: []client.Object{foo}, apply: conflict, want: ctrl.Result{RequeueAfter: time.Second}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			c := controllerWith(interceptor.Funcs{
-				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-					return test.err
+			statuses := 0
+			r := reconcilerWith(interceptor.Funcs{
+				Get: func(ctx context.Context, stored client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					return cmp.Or(test.get, stored.Get(ctx, key, object, options...))
 				},
-			})
+				Apply: func(_ context.Context, _ client.WithWatch, desired runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+					desired.(*appsv1ac.DeploymentApplyConfiguration).WithResourceVersion(test.version)
+					return test.apply
+				},
+				SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+					statuses++
+					return test.status
+				},
+			}, test.stored...)
 
-			result, err := c.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "example"}})
+			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(foo)})
 
-			if result != test.want || !errors.Is(err, test.wantErr) {
-				t.Errorf("Reconcile returned %+v and the error %v, want %+v and %v", result, err, test.want, test.wantErr)
+			if result != test.want || !errors.Is(err, test.wantErr) || statuses != test.wantStatuses {
+				t.Errorf("Reconcile returned %+v and the error %v after %d status writes, want %+v, %v and %d",
+					result, err, statuses, test.want, test.wantErr, test.wantStatuses)
 			}
 		})
 	}
@@ -49,14 +73,14 @@ func TestReconcileResult(t *testing.T) {
 
 // An event handler has nobody to return an error to, so the log is the only place for it.
 func TestLostEventIsLogged(t *testing.T) {
-	c := controllerWith(interceptor.Funcs{
+	r := reconcilerWith(interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 			return errDiskFull
 		},
 	})
 	log := captureLog(t)
 
-	requests := c.findFoosForDeployment(t.Context(), deploymentOf(aFoo("example", "web", 3)))
+	requests := r.findFoosForDeployment(t.Context(), deploymentOf(aFoo("example", "web", 3)))
 
 	if len(requests) != 0 {
 		t.Errorf("findFoosForDeployment returned %v, want no requests", requests)
@@ -64,7 +88,8 @@ func TestLostEventIsLogged(t *testing.T) {
 	log.wantContains(t, "Lost an event", errDiskFull.Error(), "default/web")
 }
 
-// controllerWith returns a controller whose requests are answered by these functions.
-func controllerWith(answers interceptor.Funcs) *controller {
-	return &controller{Client: interceptor.NewClient(fake.NewClientBuilder().Build(), answers)}
+// reconcilerWith returns a reconciler for these objects, whose requests these functions answer.
+func reconcilerWith(answers interceptor.Funcs, stored ...client.Object) *FooReconciler {
+	api := interceptor.NewClient(fake.NewClientBuilder().WithObjects(stored...).Build(), answers)
+	return &FooReconciler{Client: api, APIReader: api, Recorder: events.NewFakeRecorder(10)}
 }

@@ -32,14 +32,14 @@ type keyRecorder struct {
 // newKeyRecorder returns a keyRecorder with these options. Its only worker processes the keys one
 // after the other, in the order of the queue. All informers have synced, because the objects of
 // their first lists have a lower priority in the queue than those of later events.
-func newKeyRecorder(t *testing.T, changes ...func(*options)) *keyRecorder {
+func newKeyRecorder(t *testing.T, changes ...func(*ctrl.Options)) *keyRecorder {
 	r := &keyRecorder{realCluster: newBareCluster(t), calls: &calls{more: make(chan struct{}, 1)}}
 	o := optionsFor(r.namespace)
 	for _, change := range changes {
 		change(&o)
 	}
 	var err error
-	r.mgr, err = newManager(r.config, o)
+	r.mgr, err = ctrl.NewManager(r.config, o)
 	must(t, err)
 	must(t, addController(t.Context(), recordingManager{r.mgr, r.calls}))
 	runManager(t, r.mgr)

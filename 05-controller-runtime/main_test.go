@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	shareLog()
-	ctrl.SetLogger(klog.Background()) // as run does
+	ctrl.SetLogger(klog.Background())
 	goleak.VerifyTestMain(testsWithServer{m})
 }
 
@@ -43,14 +43,14 @@ func (tests testsWithServer) Run() (code int) {
 
 func TestRunRefusesInvalidFlags(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		change     func(*options)
+		change     func(*ctrl.Options)
 		kubeconfig string
 		want       string
 	}{
-		"no workers":             {func(o *options) { o.Controller.MaxConcurrentReconciles = 0 }, "", "--workers 0: must be at least 1"},
-		"a negative resync":      {func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) }, "", "--resync -1ns: must not be negative"},
-		"no such kubeconfig":     {func(*options) {}, "", "name another with --kubeconfig or KUBECONFIG"},
-		"a malformed kubeconfig": {func(*options) {}, "{{{", "yaml"},
+		"no workers":             {func(o *ctrl.Options) { o.Controller.MaxConcurrentReconciles = 0 }, "", "--workers 0: must be at least 1"},
+		"a negative resync":      {func(o *ctrl.Options) { o.Cache.SyncPeriod = new(time.Duration(-1)) }, "", "--resync -1ns: must not be negative"},
+		"no such kubeconfig":     {func(*ctrl.Options) {}, "", "name another with --kubeconfig or KUBECONFIG"},
+		"a malformed kubeconfig": {func(*ctrl.Options) {}, "{{{", "yaml"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
@@ -40,7 +41,7 @@ func TestRolesAllowTheVerbsInUse(t *testing.T) {
 	c := newBareCluster(t).asController()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "foo-system", Name: "foo-controller"}}
 	must(t, client.IgnoreNotFound(c.users.Delete(t.Context(), lease))) // from an earlier run, with -count
-	stop := c.start(func(o *options) {
+	stop := c.start(func(o *ctrl.Options) {
 		o.LeaderElection, o.LeaderElectionNamespace = true, "foo-system"
 	})
 	c.create(example)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -33,7 +34,7 @@ const somebody = client.FieldOwner("somebody")
 // realCluster is a namespace of a real server, and a controller that acts on it and reads from the
 // server. A new one has no manager running.
 type realCluster struct {
-	*controller
+	*FooReconciler
 	users      client.WithWatch // writes as the users do
 	config     *rest.Config     // for the manager
 	kubeconfig string           // the path of a file with the same config
@@ -57,18 +58,18 @@ func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace stri
 	api, err := client.NewWithWatch(config, client.Options{})
 	must(t, err)
 	return &realCluster{
-		controller: &controller{Client: api, APIReader: api, Recorder: events.NewFakeRecorder(100)},
-		users:      api,
-		config:     config,
-		kubeconfig: kubeconfig,
-		namespace:  namespace,
-		t:          t,
+		FooReconciler: &FooReconciler{Client: api, APIReader: api, Recorder: events.NewFakeRecorder(100)},
+		users:         api,
+		config:        config,
+		kubeconfig:    kubeconfig,
+		namespace:     namespace,
+		t:             t,
 	}
 }
 
 // start runs the manager with our controller until the test ends. The function that it returns
 // stops the manager earlier, and returns the error of Start.
-func (c *realCluster) start(changes ...func(*options)) (stop func() error) {
+func (c *realCluster) start(changes ...func(*ctrl.Options)) (stop func() error) {
 	c.t.Helper()
 	o := optionsFor(c.namespace)
 	for _, change := range changes {
@@ -96,11 +97,11 @@ func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
 }
 
 // newManager returns the manager that run would start, but counts its requests in c.traffic.
-func (c *realCluster) newManager(o options) ctrl.Manager {
+func (c *realCluster) newManager(o ctrl.Options) ctrl.Manager {
 	c.t.Helper()
 	config := rest.CopyConfig(c.config)
 	config.Wrap(c.traffic.watch)
-	mgr, err := newManager(config, o)
+	mgr, err := ctrl.NewManager(config, o)
 	must(c.t, err)
 	must(c.t, addController(c.t.Context(), mgr))
 	return mgr
@@ -108,14 +109,15 @@ func (c *realCluster) newManager(o options) ctrl.Manager {
 
 // addController adds our controller to mgr, as run does.
 func addController(ctx context.Context, mgr ctrl.Manager) error {
-	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
-	return c.SetupWithManager(ctx, mgr)
+	foos := &FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
+	return foos.SetupWithManager(ctx, mgr)
 }
 
 // optionsFor returns the default options, but for one namespace and with one worker. The tests'
 // controllers all have the same name, so their names aren't validated.
-func optionsFor(namespace string) options {
-	o := options{namespace: namespace}
+func optionsFor(namespace string) ctrl.Options {
+	o := ctrl.Options{LeaderElectionID: "foo-controller"}
+	o.Cache.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	o.Metrics.BindAddress = "0"
 	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.Controller.MaxConcurrentReconciles = 1

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
@@ -107,7 +108,7 @@ func TestTakenName(t *testing.T) {
 // may apply the same values again, but that stores no new version.)
 func TestNoNeedlessWrites(t *testing.T) {
 	c := newBareCluster(t)
-	c.start(func(o *options) { o.Controller.MaxConcurrentReconciles = 1 })
+	c.start(func(o *ctrl.Options) { o.Controller.MaxConcurrentReconciles = 1 })
 	foos := c.follow(&samplecontrollerv1alpha1.FooList{}, "example", func(object client.Object) string {
 		if ready := meta.FindStatusCondition(object.(*samplecontrollerv1alpha1.Foo).Status.Conditions, "Ready"); ready != nil {
 			return ready.Reason

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -18,7 +19,7 @@ func TestWhichEventsEnqueueAFoo(t *testing.T) {
 	type objects = []client.Object
 	example, another, renamed := aFoo("example", "web", 1), aFoo("another", "web", 1), aFoo("example", "new", 1)
 	web, theirs := deploymentOf(example), deploymentOf(example, unowned)
-	all := newKeyRecorder(t, func(o *options) { o.namespace = "" }) // each case has a namespace of its own
+	all := newKeyRecorder(t, func(o *ctrl.Options) { o.Cache.DefaultNamespaces = nil }) // each case has a namespace of its own
 	for name, test := range map[string]struct {
 		given objects
 		do    func(*keyRecorder, client.Object)
@@ -91,7 +92,7 @@ func TestOtherNamespaces(t *testing.T) {
 // a resync of the Deployments enqueues nothing.
 func TestAResyncOfADeploymentEnqueuesNothing(t *testing.T) {
 	t.Parallel()
-	r := newKeyRecorder(t, func(o *options) { o.Cache.SyncPeriod = new(time.Second) }) // it can't be shorter
+	r := newKeyRecorder(t, func(o *ctrl.Options) { o.Cache.SyncPeriod = new(time.Second) }) // it can't be shorter
 	r.create(example)
 	orphan := deploymentOf(aFoo("ghost", "ghostly", 1)) // its Foo doesn't exist, so only the Deployment's events enqueue it
 	r.createByHand(orphan)

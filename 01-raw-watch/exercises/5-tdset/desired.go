@@ -24,7 +24,7 @@ const (
 	reasonFailed           = "Failed"  // for another reason
 	reasonReplicaFailure   = "ReplicaFailure"
 	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
-	errResourceExists      = "ErrResourceExists"
+	reasonResourceExists   = "ErrResourceExists"
 )
 
 const containerName = "app"
@@ -126,7 +126,7 @@ func desiredStatus(tdset *TDSet, deployment *appsv1.Deployment, window int, fail
 			ready.Message = before.Message
 		}
 	case !metav1.IsControlledBy(deployment, tdset):
-		ready.Reason = errResourceExists
+		ready.Reason = reasonResourceExists
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
 		ready.Reason = reasonTerminating

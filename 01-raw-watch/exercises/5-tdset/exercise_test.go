@@ -332,7 +332,7 @@ func TestRun(t *testing.T) {
 			c.put(other, "deployments")
 			c.running(func() {
 				c.wantReplicas(1)
-				c.wantReason(errResourceExists)
+				c.wantReason(reasonResourceExists)
 				c.remove("deployments")
 				c.wantReplicas(3)
 			})

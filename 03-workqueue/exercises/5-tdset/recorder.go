@@ -16,7 +16,7 @@ func (c *controller) recordEvent(tdset *TDSet, status TDSetStatus) {
 	case before != nil && before.Reason == now.Reason: // nothing new
 	case now.Reason == reasonAsScheduled:
 		c.recorder.Event(tdset, corev1.EventTypeNormal, "Synced", now.Message)
-	case now.Reason == errResourceExists, now.Reason == reasonRefused:
+	case now.Reason == reasonResourceExists, now.Reason == reasonRefused:
 		c.recorder.Event(tdset, corev1.EventTypeWarning, now.Reason, now.Message)
 	}
 }

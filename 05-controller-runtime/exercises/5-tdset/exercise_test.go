@@ -300,7 +300,7 @@ func TestRun(t *testing.T) {
 			c.put(c.othersDeployment(1), "deployments")
 			c.running(func() {
 				c.wantReplicas(1)
-				c.wantReason(errResourceExists)
+				c.wantReason(reasonResourceExists)
 				c.remove("deployments")
 				c.wantReplicas(3)
 			})
@@ -309,7 +309,7 @@ func TestRun(t *testing.T) {
 			c.running(func() {
 				c.putUnseen(c.othersDeployment(3), "deployments")
 				c.putTDSet()
-				c.wantReason(errResourceExists)
+				c.wantReason(reasonResourceExists)
 				if owners := c.deployment().OwnerReferences; len(owners) > 0 {
 					c.Errorf("someone else's Deployment now has the owner %s %s, want none", owners[0].Kind, owners[0].Name)
 				}

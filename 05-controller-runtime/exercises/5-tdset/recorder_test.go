@@ -21,7 +21,7 @@ func TestRecordEvent(t *testing.T) {
 		"the first replicas are available":    {"", reasonAsScheduled, "Normal Synced a message"},
 		"replicas are available again":        {reasonProgressing, reasonAsScheduled, "Normal Synced a message"},
 		"another message for the same reason": {reasonAsScheduled, reasonAsScheduled, ""},
-		"the name is taken":                   {"", errResourceExists, "Warning ErrResourceExists a message"},
+		"the name is taken":                   {"", reasonResourceExists, "Warning ErrResourceExists a message"},
 		"a write is refused":                  {reasonAsScheduled, reasonRefused, "Warning Refused a message"},
 		"a write is refused again":            {reasonRefused, reasonRefused, ""},
 		"a rollout begins":                    {reasonAsScheduled, reasonProgressing, ""},

@@ -43,13 +43,13 @@ const (
 	byDeploymentName = "spec.deploymentName" // indexes Foos
 	byOwner          = "owner"               // indexes Deployments, by the UID of their controller
 
-	conditionReady    = "Ready"
-	reasonAvailable   = "Available"
-	reasonProgressing = "Progressing"
-	reasonTerminating = "Terminating"
-	reasonRefused     = "Refused" // by the API server
-	reasonFailed      = "Failed"  // for another reason
-	errResourceExists = "ErrResourceExists"
+	conditionReady       = "Ready"
+	reasonAvailable      = "Available"
+	reasonProgressing    = "Progressing"
+	reasonTerminating    = "Terminating"
+	reasonRefused        = "Refused" // by the API server
+	reasonFailed         = "Failed"  // for another reason
+	reasonResourceExists = "ErrResourceExists"
 )
 
 func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) }
@@ -65,7 +65,6 @@ func main() {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logOptions)))
 	klog.SetLogger(ctrl.Log)
 	o.Controller.MaxConcurrentReconciles = 4
-	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	if *namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{*namespace: {}}
 	}
@@ -333,7 +332,7 @@ func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployme
 			ready.Message = before.Message
 		}
 	case !metav1.IsControlledBy(deployment, foo):
-		ready.Reason = errResourceExists
+		ready.Reason = reasonResourceExists
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
 		ready.Reason = reasonTerminating

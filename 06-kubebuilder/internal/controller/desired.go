@@ -1,7 +1,6 @@
 // The pure core. It builds the Deployment that a Foo asks for, checks whether a Deployment matches
 // it, and computes the Foo's status. Nothing here reads from a cluster, a clock or a flag, so plain
-// values are enough to test it. Chapters 01 to 03 share one version of this file. Chapters 04 to 06
-// share another, which builds an apply configuration.
+// values are enough to test it.
 
 package controller
 
@@ -22,16 +21,15 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// The condition Ready and its reasons. From chapter 03 on, ErrResourceExists is also the reason of
-// an Event.
+// The condition Ready and its reasons. ErrResourceExists is what sample-controller calls it.
 const (
-	conditionReady    = "Ready"
-	reasonAvailable   = "Available"
-	reasonProgressing = "Progressing"
-	reasonTerminating = "Terminating"
-	reasonRefused     = "Refused" // by the API server
-	reasonFailed      = "Failed"  // for another reason
-	errResourceExists = "ErrResourceExists"
+	conditionReady       = "Ready"
+	reasonAvailable      = "Available"
+	reasonProgressing    = "Progressing"
+	reasonTerminating    = "Terminating"
+	reasonRefused        = "Refused" // by the API server
+	reasonFailed         = "Failed"  // for another reason
+	reasonResourceExists = "ErrResourceExists"
 )
 
 const (
@@ -103,9 +101,8 @@ func controls(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment) 
 }
 
 // desiredStatus returns the status that foo should have. deployment is the Deployment that foo
-// names, and failure is the error that syncDeployment or deleteFormer returned. deployment may only
-// be nil after a failure. If nothing has changed, the result equals foo.Status, including its
-// times, so no write is needed.
+// names, which may only be nil after a failure, and failure is the reason why it doesn't match foo.
+// If nothing has changed, the result equals foo.Status, including its times, so no write is needed.
 func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error, now metav1.Time) samplecontrollerv1alpha1.FooStatus {
 	ready := metav1.Condition{
 		Type:               conditionReady,
@@ -133,7 +130,7 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 			ready.Message = before.Message
 		}
 	case !metav1.IsControlledBy(deployment, foo):
-		ready.Reason = errResourceExists
+		ready.Reason = reasonResourceExists
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
 		ready.Reason = reasonTerminating

@@ -1,5 +1,4 @@
-// The controller in a manager, on a real API server. The rest of the code is the same as in chapter
-// 05, and its tests are there.
+// The controller in a manager, on a real API server.
 
 package controller
 

@@ -4,10 +4,6 @@
 package controller
 
 import (
-	"context"
-	"errors"
-
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,20 +15,13 @@ const (
 	byOwner          = "owner"
 )
 
-// addIndexes adds the indexes to the caches. It is called before they run.
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	return errors.Join(
-		indexer.IndexField(ctx, &samplecontrollerv1alpha1.Foo{}, byDeploymentName, indexByDeploymentName),
-		indexer.IndexField(ctx, &appsv1.Deployment{}, byOwner, indexByOwner),
-	)
-}
-
-// indexByDeploymentName indexes a Foo by its namespace and the Deployment name that it asks for.
+// indexByDeploymentName indexes a Foo by the Deployment name that it asks for. The cache adds the
+// namespace to it.
 func indexByDeploymentName(obj client.Object) []string {
-	return []string{obj.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName} // the cache adds the namespace
+	return []string{obj.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName}
 }
 
-// indexByOwner indexes a Deployment by the UID of its controller.
+// indexByOwner indexes a Deployment by the UID of the object that controls it, such as a Foo.
 func indexByOwner(obj client.Object) []string {
 	if owner := metav1.GetControllerOf(obj); owner != nil {
 		return []string{string(owner.UID)}

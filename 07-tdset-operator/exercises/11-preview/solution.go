@@ -56,7 +56,6 @@ func main() {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logOptions)))
 	klog.SetLogger(ctrl.Log)
 	o.Controller.MaxConcurrentReconciles = 4
-	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	if *namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{*namespace: {}}
 	}

@@ -32,7 +32,7 @@ const (
 	reasonRefused          = "Refused"
 	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
 	reasonReplicaFailure   = "ReplicaFailure"
-	errResourceExists      = "ErrResourceExists"
+	reasonResourceExists   = "ErrResourceExists"
 
 	messageExists     = "%s %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name"
 	messageNotChanged = "Deployment %q isn't changed: see Degraded"
@@ -91,7 +91,7 @@ func missing(tdset *schedulev2.TDSet, deployment *appsv1.Deployment) (reason, me
 	case deployment == nil:
 		return reasonNoDeployment, "There is no Deployment"
 	case !metav1.IsControlledBy(deployment, tdset):
-		return errResourceExists, fmt.Sprintf(messageExists, "Deployment", deployment.Name)
+		return reasonResourceExists, fmt.Sprintf(messageExists, "Deployment", deployment.Name)
 	case !deployment.DeletionTimestamp.IsZero():
 		return reasonTerminating, fmt.Sprintf("Deployment %q is being deleted and will be created again", deployment.Name)
 	}
@@ -106,9 +106,9 @@ func degraded(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	case seen.invalid != nil:
 		return condition(conditionDegraded, true, reasonInvalidSchedule, "%v", seen.invalid)
 	case deployment != nil && !metav1.IsControlledBy(deployment, tdset):
-		return condition(conditionDegraded, true, errResourceExists, messageExists, "Deployment", deployment.Name)
+		return condition(conditionDegraded, true, reasonResourceExists, messageExists, "Deployment", deployment.Name)
 	case service != nil && !metav1.IsControlledBy(service, tdset):
-		return condition(conditionDegraded, true, errResourceExists, messageExists, "Service", service.Name)
+		return condition(conditionDegraded, true, reasonResourceExists, messageExists, "Service", service.Name)
 	case seen.refused != nil:
 		return condition(conditionDegraded, true, reasonRefused, "%v", seen.refused)
 	case deployment != nil && has(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue): // a quota, for example

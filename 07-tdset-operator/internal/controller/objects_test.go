@@ -92,7 +92,7 @@ func TestService(t *testing.T) {
 			if got := c.objects(); got != want {
 				t.Errorf("got the objects %q, want %q", got, want)
 			}
-			if got := c.degraded(); (got == errResourceExists) != test.wantTaken || !test.wantTaken && got != reasonAsExpected {
+			if got := c.degraded(); (got == reasonResourceExists) != test.wantTaken || !test.wantTaken && got != reasonAsExpected {
 				t.Errorf("Degraded has the reason %q, want taken: %v", got, test.wantTaken)
 			}
 			if diff := cmp.Diff(test.wantWrites, writes); diff != "" {

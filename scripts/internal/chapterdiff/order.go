@@ -15,7 +15,7 @@ var lessons = map[string][]string{
 	"02": {"informers.go", "read.go", "index.go"},
 	"03": {"queue.go", "informers.go"},
 	"04": {"pkg/apis/samplecontroller/v1alpha1/types.go", "informers.go", "write.go", "desired.go"},
-	"05": {"foo_controller.go", "main.go", "read.go", "write.go"},
+	"05": {"foo_controller.go", "main.go", "deployment.go", "status.go"},
 	"06": {"pkg/apis/samplecontroller/v1alpha1/types.go", "foo_controller.go", "internal/webhook/v1alpha1/foo_webhook.go"},
 	"07": {
 		"internal/schedule/schedule.go", "internal/controller/tdset_controller.go",

@@ -110,15 +110,11 @@ var InProject = map[string]string{
 
 	"main.go":           "cmd/main.go",
 	"manager.go":        "cmd/manager.go",
-	"watcherrors.go":    "cmd/watcherrors.go",
 	"desired.go":        "internal/controller/desired.go",
 	"foo_controller.go": "internal/controller/foo_controller.go",
+	"deployment.go":     "internal/controller/deployment.go",
+	"status.go":         "internal/controller/status.go",
 	"index.go":          "internal/controller/index.go",
-	"reconcile.go":      "internal/controller/reconcile.go",
-	"recorder.go":       "internal/controller/recorder.go",
-	"read.go":           "internal/controller/read.go",
-	"refusal.go":        "internal/controller/refusal.go",
-	"write.go":          "internal/controller/write.go",
 }
 
 // IsProject reports whether the chapter is a kubebuilder project, with its own Makefile.

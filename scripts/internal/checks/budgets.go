@@ -21,9 +21,9 @@ var mostLines = map[string]budget{
 	"02": {code: 643, toRead: 291},
 	"03": {code: 779, toRead: 196},
 	"04": {code: 722, toRead: 237},
-	"05": {code: 516, toRead: 260},
-	"06": {code: 731, toRead: 433},
-	"07": {code: 1658},
+	"05": {code: 419, toRead: 394},
+	"06": {code: 629, toRead: 399},
+	"07": {code: 1638},
 
 	"01-tdset": {},
 	"02-tdset": {toRead: 330},

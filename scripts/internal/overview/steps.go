@@ -51,7 +51,7 @@ var steps = []step{
 	{"index the cache", evidence{regexp.MustCompile(`(^|/)index\.go$`), ""}, "", ""},
 	{"define your types", evidence{regexp.MustCompile(`(^|_|/)types\.go$`), ""}, "", ""},
 	{"find the objects that an event concerns", evidence{regexp.MustCompile(`(^|/)(events|foo_controller)\.go$`), "findFoosForDeployment"}, "", ""},
-	{"compare and act", evidence{regexp.MustCompile(`(^|/)reconcile\.go$`), ""}, "", ""},
+	{"compare and act", evidence{regexp.MustCompile(`(^|/)(reconcile|deployment)\.go$`), ""}, "", ""},
 	{"compute the desired state and the status", evidence{regexp.MustCompile(`(^|/)desired\.go$`), ""}, "", ""},
 }
 
