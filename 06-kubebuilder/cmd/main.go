@@ -1,10 +1,10 @@
 // Command cmd runs the controller for Foos and their webhooks.
 //
 // Read internal/controller in the order in which data flows:
-//   - foo_controller.go: which changes concern which Foos
-//   - reconcile.go: the work on a Foo
+//   - foo_controller.go: which changes concern which Foos, and the work on a Foo
+//   - deployment.go and status.go: the steps of that work, and their requests
 //   - desired.go: the state that a Foo asks for
-//   - read.go and write.go: the requests
+//   - index.go: how to find objects in the cache
 //
 // The webhooks are in internal/webhook.
 //
@@ -18,7 +18,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -51,7 +50,7 @@ func init() {
 
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
-	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all); with --enable-webhooks, give the webhook configurations a namespaceSelector for it, or Foos elsewhere are refused")
+	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all); with webhooks, give their configurations a namespaceSelector for it, or Foos elsewhere are refused")
 	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos are processed at once")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
@@ -59,10 +58,9 @@ func main() {
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "foo-operator-system", "namespace of the Lease (config/default makes foo-operator-system)")
-	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
 	flag.StringVar(&o.webhooks.Host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
 	flag.IntVar(&o.webhooks.Port, "webhook-port", 9443, "port to serve webhooks at")
-	flag.StringVar(&o.webhooks.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key; needed for --enable-webhooks")
+	flag.StringVar(&o.webhooks.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -79,10 +77,13 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace      string
-	enableWebhooks bool
-	webhooks       webhook.Options
+	namespace string
+	webhooks  webhook.Options
 }
+
+// webhooksEnabled reports whether to serve the webhooks. Code from the kubebuilder CLI asks for the
+// same variable.
+func webhooksEnabled() bool { return os.Getenv("ENABLE_WEBHOOKS") != "false" }
 
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
@@ -92,8 +93,8 @@ func run(ctx context.Context, o options) error {
 	if *o.Cache.SyncPeriod < 0 {
 		return fmt.Errorf("--resync %v: must not be negative; 0 means never", *o.Cache.SyncPeriod)
 	}
-	if o.enableWebhooks && o.webhooks.CertDir == "" {
-		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
+	if webhooksEnabled() && o.webhooks.CertDir == "" {
+		return errors.New("the webhooks need a certificate, because the API server calls them by HTTPS only: name its folder with --webhook-cert-path, or set ENABLE_WEBHOOKS=false")
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -117,12 +118,11 @@ func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
 	if err := foos.SetupWithManager(ctx, mgr); err != nil {
 		return err
 	}
-	if o.enableWebhooks {
+	if webhooksEnabled() {
 		if err := webhookv1alpha1.SetupFooWebhookWithManager(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks)) // for the CLI's code
 	// +kubebuilder:scaffold:builder
 	return nil
 }
@@ -134,7 +134,6 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "foo-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
-	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}
@@ -145,5 +144,5 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mgr, addProbes(mgr, o.enableWebhooks)
+	return mgr, addProbes(mgr)
 }

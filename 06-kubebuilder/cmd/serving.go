@@ -38,7 +38,7 @@ func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"}
 
 // addProbes makes mgr answer probes. It is ready when its caches are synced and, if enabled, its
 // webhooks are served. Until then, the Service sends it no requests.
-func addProbes(mgr ctrl.Manager, enableWebhooks bool) error {
+func addProbes(mgr ctrl.Manager) error {
 	cacheSynced := func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
 		defer cancel()
@@ -48,7 +48,7 @@ func addProbes(mgr ctrl.Manager, enableWebhooks bool) error {
 		return nil
 	}
 	err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
-	if enableWebhooks {
+	if webhooksEnabled() {
 		err = errors.Join(err, mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()))
 	}
 	return err

@@ -12,7 +12,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,10 +61,9 @@ func main() {
 	flag.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", "0", "where to serve /healthz and /readyz, such as :8081 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "tdset-operator-system", "namespace of the Lease (config/default makes tdset-operator-system)")
-	flag.BoolVar(&o.enableWebhooks, "enable-webhooks", false, "serve the webhooks as well, whether this replica leads or not")
 	flag.StringVar(&o.webhooks.Host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
 	flag.IntVar(&o.webhooks.Port, "webhook-port", 9443, "port to serve webhooks at")
-	flag.StringVar(&o.webhooks.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key; needed for --enable-webhooks")
+	flag.StringVar(&o.webhooks.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -82,11 +80,14 @@ func main() {
 // client, the leader election and the metrics.
 type options struct {
 	ctrl.Options
-	namespace      string
-	drainTimeout   time.Duration
-	enableWebhooks bool
-	webhooks       webhook.Options
+	namespace    string
+	drainTimeout time.Duration
+	webhooks     webhook.Options
 }
+
+// webhooksEnabled reports whether to serve the webhooks. Code from the kubebuilder CLI asks for the
+// same variable.
+func webhooksEnabled() bool { return os.Getenv("ENABLE_WEBHOOKS") != "false" }
 
 // run runs the controller until ctx ends.
 func run(ctx context.Context, o options) error {
@@ -99,8 +100,8 @@ func run(ctx context.Context, o options) error {
 	if o.drainTimeout <= 0 {
 		return fmt.Errorf("--drain-timeout %v: must be positive, because Pods take a moment to end", o.drainTimeout)
 	}
-	if o.enableWebhooks && o.webhooks.CertDir == "" {
-		return errors.New("--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path")
+	if webhooksEnabled() && o.webhooks.CertDir == "" {
+		return errors.New("the webhooks need a certificate, because the API server calls them by HTTPS only: name its folder with --webhook-cert-path, or set ENABLE_WEBHOOKS=false")
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -130,12 +131,11 @@ func setUp(mgr ctrl.Manager, o options) error {
 	if err := tdsets.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if o.enableWebhooks {
+	if webhooksEnabled() {
 		if err := webhookv2.SetupTDSetWebhookWithManager(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}
 	}
-	_ = os.Setenv("ENABLE_WEBHOOKS", strconv.FormatBool(o.enableWebhooks)) // for the CLI's code
 	// +kubebuilder:scaffold:builder
 	return nil
 }
@@ -158,7 +158,6 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "tdset-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
-	o.Cache.DefaultWatchErrorHandler = watchErrorHandler
 	o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ofTDSets, Field: unfinished}}
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
@@ -170,5 +169,5 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mgr, addProbes(mgr, o.enableWebhooks)
+	return mgr, addProbes(mgr)
 }

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	os.Setenv("ENABLE_WEBHOOKS", "false") // they need a certificate
 	utils.ShareLog()
 	ctrl.SetLogger(klog.Background()) // as run does
 	// controller-runtime's watch of metadata leaks a goroutine when its context ends: it sends a

@@ -25,8 +25,8 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 			want:   "--resync -1ns: must not be negative; 0 means never",
 		},
 		"webhooks without a certificate": {
-			change: func(o *options) { o.enableWebhooks = true },
-			want:   "--enable-webhooks: the API server calls webhooks by HTTPS only, so name the folder of a certificate with --webhook-cert-path",
+			change: func(*options) { t.Setenv("ENABLE_WEBHOOKS", "true") },
+			want:   "the webhooks need a certificate, because the API server calls them by HTTPS only: name its folder with --webhook-cert-path, or set ENABLE_WEBHOOKS=false",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -80,7 +80,7 @@ func startReplica(t *testing.T, kubeconfig, certs string, args []string) *manage
 	}
 	c.process.Args = append(c.process.Args, "--kubeconfig="+kubeconfig, "--webhook-cert-path="+certs, "--webhook-host=127.0.0.1",
 		"--webhook-port="+port, "--health-probe-bind-address="+c.probes, "--metrics-bind-address=localhost:"+securePort)
-	c.process.Env = append(os.Environ(), runAsManager+"=1", "POD_NAMESPACE="+installed)
+	c.process.Env = append(os.Environ(), runAsManager+"=1", "ENABLE_WEBHOOKS=true", "POD_NAMESPACE="+installed)
 	c.process.Stdout, c.process.Stderr = &c.log, &c.log
 	must(t, c.process.Start())
 	t.Cleanup(c.kill) // if it hasn't been stopped

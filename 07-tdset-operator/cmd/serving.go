@@ -39,11 +39,11 @@ func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"}
 // addProbes makes mgr answer probes. It is ready when its caches are synced. But with webhooks, it
 // is ready as soon as they are served, because one of them converts TDSets: while some are stored
 // in v1, the API server must call it to answer the list that fills the cache.
-func addProbes(mgr ctrl.Manager, enableWebhooks bool) error {
+func addProbes(mgr ctrl.Manager) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
-	if enableWebhooks {
+	if webhooksEnabled() {
 		return mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker())
 	}
 	cacheSynced := func(request *http.Request) error {

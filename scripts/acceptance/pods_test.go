@@ -101,6 +101,7 @@ func (s *scenario) startPods(args []string) operator {
 		return !strings.HasPrefix(arg, "--health-probe-bind-address") && !strings.HasPrefix(arg, "--metrics-bind-address")
 	}), args)
 	pod.Volumes, container.VolumeMounts = nil, nil
+	container.Env = append(container.Env, corev1.EnvVar{Name: "ENABLE_WEBHOOKS", Value: "false"})
 	if s.zones != nil {
 		s.mountZones(pod)
 	}

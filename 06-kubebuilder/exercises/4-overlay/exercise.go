@@ -11,9 +11,10 @@ package overlay
 //     when this installation is deleted.
 //   - It runs one replica of the image foo-operator:0.2.0-rc.1, and doesn't block the draining of a
 //     node.
-//   - It has no webhooks. It has the same permissions as the first installation, but in its own
-//     namespace only. (It may keep the permission to ask who a client of its metrics is and what
-//     that client may do, because such requests have no namespace.)
+//   - It has no webhooks, so ENABLE_WEBHOOKS=false is in the manager's environment. It has the same
+//     permissions as the first installation, but in its own namespace only. (It may keep the
+//     permission to ask who a client of its metrics is and what that client may do, because such
+//     requests have no namespace.)
 //   - The first installation (production.go) stays as it is, no matter which one is applied last,
 //     or if this one is deleted.
 //

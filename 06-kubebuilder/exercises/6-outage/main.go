@@ -37,13 +37,12 @@ func init() {
 
 func main() {
 	var namespace string // --kubeconfig isn't here, because controller-runtime adds it
-	var enableWebhooks, printGuard bool
+	var printGuard bool
 	var server webhook.Options
 	flag.StringVar(&namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.BoolVar(&enableWebhooks, "enable-webhooks", false, "serve the webhooks as well")
 	flag.StringVar(&server.Host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
 	flag.IntVar(&server.Port, "webhook-port", 9443, "port to serve webhooks at")
-	flag.StringVar(&server.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key")
+	flag.StringVar(&server.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key (default: no webhooks)")
 	flag.BoolVar(&printGuard, "print-guard", false, "print the guard's webhook configuration, which is part of the installation, and exit")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
@@ -54,7 +53,7 @@ func main() {
 	do := func() error {
 		options := managerOptions(namespace)
 		options.WebhookServer = webhook.NewServer(server)
-		return run(ctrl.SetupSignalHandler(), options, enableWebhooks)
+		return run(ctrl.SetupSignalHandler(), options, server.CertDir != "")
 	}
 	if printGuard {
 		do = printConfiguration
@@ -88,7 +87,7 @@ func managerOptions(namespace string) ctrl.Options {
 }
 
 // run runs the controller and the webhooks until ctx ends.
-func run(ctx context.Context, o ctrl.Options, enableWebhooks bool) error {
+func run(ctx context.Context, o ctrl.Options, webhooks bool) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
@@ -101,7 +100,7 @@ func run(ctx context.Context, o ctrl.Options, enableWebhooks bool) error {
 	if err := foos.SetupWithManager(ctx, mgr); err != nil {
 		return err
 	}
-	if enableWebhooks {
+	if webhooks {
 		if err := webhookv1alpha1.SetupFooWebhookWithManager(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}

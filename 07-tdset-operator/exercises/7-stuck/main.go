@@ -38,13 +38,11 @@ func init() {
 
 func main() {
 	var namespace string // --kubeconfig isn't here, because controller-runtime adds it
-	var enableWebhooks bool
 	var server webhook.Options
 	flag.StringVar(&namespace, "namespace", "", "act on this namespace only (default: all)")
-	flag.BoolVar(&enableWebhooks, "enable-webhooks", false, "serve the webhooks as well")
 	flag.StringVar(&server.Host, "webhook-host", "", "address to serve webhooks at (default: every address of this host)")
 	flag.IntVar(&server.Port, "webhook-port", 9443, "port to serve webhooks at")
-	flag.StringVar(&server.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key")
+	flag.StringVar(&server.CertDir, "webhook-cert-path", "", "folder of the webhook server's certificate, tls.crt and tls.key (default: no webhooks)")
 	logOptions := zap.Options{Development: true} // text for people; otherwise JSON
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -53,7 +51,7 @@ func main() {
 	klog.SetLogger(ctrl.Log)
 	options := managerOptions(namespace)
 	options.WebhookServer = webhook.NewServer(server)
-	if err := run(ctrl.SetupSignalHandler(), options, enableWebhooks); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), options, server.CertDir != ""); err != nil {
 		fmt.Fprintln(os.Stderr, "7-stuck:", err)
 		os.Exit(1)
 	}
@@ -73,7 +71,7 @@ func managerOptions(namespace string) ctrl.Options {
 }
 
 // run runs the controller until ctx ends.
-func run(ctx context.Context, o ctrl.Options, enableWebhooks bool) error {
+func run(ctx context.Context, o ctrl.Options, webhooks bool) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
@@ -86,7 +84,7 @@ func run(ctx context.Context, o ctrl.Options, enableWebhooks bool) error {
 	if err := r.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if enableWebhooks {
+	if webhooks {
 		if err := webhookv2.SetupTDSetWebhookWithManager(mgr); err != nil {
 			return fmt.Errorf("webhooks: %w", err)
 		}

@@ -196,7 +196,8 @@ func TestValues(t *testing.T) {
 				versions, _, _ := unstructured.NestedSlice(o[crd], "spec", "versions")
 				versions[0].(map[string]any)["served"] = false // nobody converts v1
 				o.set(t, crd, versions, "spec", "versions")
-				o.deleteArgs(t, "--enable-webhooks", "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs")
+				o.deleteArgs(t, "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs")
+				o.setInContainer(t, append([]any{map[string]any{"name": "ENABLE_WEBHOOKS", "value": "false"}}, o.container(t)["env"].([]any)...), "env")
 				o.deletePort(t, "webhook-server")
 				o.setInContainer(t, nil, "volumeMounts")
 				o.set(t, managerDeployment, nil, "spec", "template", "spec", "volumes")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,7 +25,7 @@ const (
 type Options struct {
 	Binary string
 	Args   []string
-	Env    []string  // beyond this process's environment
+	Env    []string  // beyond this process's environment, and ENABLE_WEBHOOKS=false without a certificate
 	Output io.Writer // gets all that the program prints
 	// OwnGroup gives the program its own process group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
@@ -64,7 +65,7 @@ func (p *Program) launch() error {
 		return errStopped
 	}
 	process := exec.Command(p.options.Binary, p.options.Args...)
-	process.Env = append(os.Environ(), p.options.Env...)
+	process.Env = p.environment()
 	process.Stdout, process.Stderr = p.options.Output, p.options.Output
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.options.OwnGroup}
 	if err := process.Start(); err != nil {
@@ -72,6 +73,16 @@ func (p *Program) launch() error {
 	}
 	p.process = process
 	return nil
+}
+
+// environment returns the program's environment. A kubebuilder project serves its webhooks unless
+// ENABLE_WEBHOOKS is false, but it can't if it has no certificate.
+func (p *Program) environment() []string {
+	env := slices.Concat(os.Environ(), p.options.Env)
+	if !slices.Contains(p.options.Args, "--webhook-cert-path") {
+		env = slices.Insert(env, 0, "ENABLE_WEBHOOKS=false")
+	}
+	return env
 }
 
 // supervise waits for the process and starts it again, as often as necessary.

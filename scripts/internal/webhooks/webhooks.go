@@ -66,7 +66,7 @@ func New(dir string) (*Local, error) {
 }
 
 func (l *Local) Flags() []string {
-	return []string{"--enable-webhooks", "--webhook-host", host, "--webhook-port", strconv.Itoa(l.port), "--webhook-cert-path", l.dir}
+	return []string{"--webhook-host", host, "--webhook-port", strconv.Itoa(l.port), "--webhook-cert-path", l.dir}
 }
 
 func (l *Local) Await(ctx context.Context) error {

@@ -1,9 +1,9 @@
-// Package v1alpha1 has the webhooks for Foos, which the API server calls before it stores one. The
+// Package v1alpha1 has the webhooks for Foos, which the API server calls before it stores a Foo. The
 // defaulter sets a field that depends on another field. The validator looks at other objects in the
 // namespace. A schema can do neither.
 //
-// A webhook guarantees nothing. It reads from a cache, so two Foos that come at once may both pass,
-// and some Foos were stored before there was a webhook. So the controller doesn't rely on it.
+// A webhook guarantees nothing. Two Foos that are created at once may both pass, because neither is
+// stored yet, and some Foos may be older than the webhook. So the controller doesn't rely on it.
 package v1alpha1
 
 import (
@@ -21,35 +21,34 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
 
-// byDeploymentName is the index in internal/controller/index.go.
-const byDeploymentName = "spec.deploymentName"
-
-// SetupFooWebhookWithManager registers the webhooks for Foos at mgr's webhook server.
+// SetupFooWebhookWithManager registers the webhooks for Foos with mgr's webhook server.
 func SetupFooWebhookWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewWebhookManagedBy(mgr, &samplecontrollerv1alpha1.Foo{}).
 		WithDefaulter(FooDefaulter{}).
-		WithValidator(&FooValidator{Cache: mgr.GetClient(), APIReader: mgr.GetAPIReader()}).
+		WithValidator(&FooValidator{APIReader: mgr.GetAPIReader()}).
 		Complete()
 }
 
 // controller-gen writes config/webhook/manifests.yaml from these markers. With failurePolicy=fail,
-// the API server refuses a request if the webhook doesn't answer. So limit the calls: only when
-// deploymentName changes, and not for the status, a scale or a deletion.
+// the API server refuses a request if the webhook doesn't answer. So limit the calls to creates,
+// and to updates that change deploymentName (matchConditions). Deletes aren't in verbs, and a
+// status write or a scale has a resource of its own (foos/status, foos/scale).
 //
 // +kubebuilder:webhook:path=/mutate-samplecontroller-k8s-io-v1alpha1-foo,mutating=true,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=mfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 // +kubebuilder:webhook:path=/validate-samplecontroller-k8s-io-v1alpha1-foo,mutating=false,failurePolicy=fail,sideEffects=None,timeoutSeconds=5,groups=samplecontroller.k8s.io,resources=foos,verbs=create;update,versions=v1alpha1,name=vfoo-v1alpha1.kb.io,admissionReviewVersions=v1,patch=`{"matchConditions":[{"name":"deployment-name-changes","expression":"oldObject == null || object.?spec.?deploymentName != oldObject.?spec.?deploymentName"}]}`
 
-// Before the validator refuses a Foo as a duplicate, it reads the other Foo from the API server.
+// The validator reads from the API server, not from a cache, so it needs no watch.
 //
-// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=get
+// +kubebuilder:rbac:groups=samplecontroller.k8s.io,resources=foos,verbs=list
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get
 
-// FooDefaulter fills in what a Foo leaves out.
+// FooDefaulter sets deploymentName if a Foo leaves it out.
 type FooDefaulter struct{}
 
 var _ admission.Defaulter[*samplecontrollerv1alpha1.Foo] = FooDefaulter{}
 
-// Default names the Deployment after its Foo. With generateName, the Foo has no name yet. Then the
-// field stays empty, and the schema refuses it.
+// Default names the Deployment after its Foo. With generateName, the Foo has no name yet, so the
+// field stays empty and the schema refuses the Foo.
 func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	if foo.Spec.DeploymentName == "" {
 		foo.Spec.DeploymentName = foo.Name
@@ -58,11 +57,9 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 }
 
 // FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns about
-// one that is allowed but may surprise the user.
-type FooValidator struct {
-	Cache     client.Reader // has Foos, with the index byDeploymentName, and Deployments
-	APIReader client.Reader // reads from the API server
-}
+// one that is allowed but may surprise the user. It reads from the API server, because a refusal
+// must be right and a cache may be behind.
+type FooValidator struct{ APIReader client.Reader }
 
 var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
@@ -74,8 +71,9 @@ func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontroller
 	return v.warnOfForeign(ctx, foo)
 }
 
-// ValidateUpdate only validates a changed deploymentName. A user must be able to change the labels,
-// finalizers and replicas of a Foo whose name is wrong already.
+// ValidateUpdate only validates a changed deploymentName, so that users can still change the rest
+// of a Foo whose deploymentName is a duplicate. It accepts every update of a Foo that is being
+// deleted, or the Foo's finalizers might never be removed.
 func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	if foo.Spec.DeploymentName == old.Spec.DeploymentName || !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
@@ -97,32 +95,24 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontr
 	return warnings, nil
 }
 
-// ValidateDelete refuses nothing. The API server doesn't call it.
+// ValidateDelete does nothing, and the API server never calls it, because verbs leaves out delete.
+// The interface admission.Validator requires it.
 func (v *FooValidator) ValidateDelete(context.Context, *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	return nil, nil
 }
 
-// refuse returns an error if another Foo asks for the Deployment of that name.
+// refuse returns an error if another Foo asks for foo's deploymentName. A Foo that is being deleted
+// doesn't count, because it gives up the name.
 func (v *FooValidator) refuse(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
-	var foos samplecontrollerv1alpha1.FooList
 	name := foo.Spec.DeploymentName
-	if err := v.Cache.List(ctx, &foos, client.InNamespace(foo.Namespace), client.MatchingFields{byDeploymentName: name}); err != nil {
+	var foos samplecontrollerv1alpha1.FooList
+	// The API server can select Foos by this field, because the CRD lists it in selectableFields.
+	err := v.APIReader.List(ctx, &foos, client.InNamespace(foo.Namespace), client.MatchingFields{"spec.deploymentName": name})
+	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("list the Foos that ask for Deployment %q: %w", name, err))
 	}
-	for i := range foos.Items {
-		key := client.ObjectKeyFromObject(&foos.Items[i])
-		if key.Name == foo.Name {
-			continue
-		}
-		// A Foo that has just been deleted may still be in the cache, but a refusal must be right.
-		other := &samplecontrollerv1alpha1.Foo{}
-		err := v.APIReader.Get(ctx, key, other)
-		switch {
-		case apierrors.IsNotFound(err):
-			continue
-		case err != nil:
-			return apierrors.NewInternalError(fmt.Errorf("get Foo %q, which asks for Deployment %q: %w", key.Name, name, err))
-		case other.Spec.DeploymentName != name || !other.DeletionTimestamp.IsZero():
+	for _, other := range foos.Items {
+		if other.Name == foo.Name || !other.DeletionTimestamp.IsZero() {
 			continue
 		}
 		duplicate := field.Duplicate(field.NewPath("spec", "deploymentName"), name)
@@ -132,7 +122,7 @@ func (v *FooValidator) refuse(ctx context.Context, foo *samplecontrollerv1alpha1
 	return nil
 }
 
-// warnOfForeign warns if there is a Deployment of that name which foo doesn't control.
+// warnOfForeign warns if a Deployment that foo doesn't control already has foo's deploymentName.
 func (v *FooValidator) warnOfForeign(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
 	found, err := v.deployment(ctx, foo.Namespace, foo.Spec.DeploymentName)
 	if err != nil || found == nil || metav1.IsControlledBy(found, foo) {
@@ -144,7 +134,7 @@ func (v *FooValidator) warnOfForeign(ctx context.Context, foo *samplecontrollerv
 // deployment returns the Deployment with that name, or nil.
 func (v *FooValidator) deployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
 	found := &appsv1.Deployment{}
-	err := v.Cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	err := v.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +43,6 @@ func TestGenerateNameNeedsADeploymentName(t *testing.T) {
 func TestADuplicateDeploymentNameIsRefused(t *testing.T) {
 	api, _, namespace := newAPIServer(t)
 	must(t, api.Create(t.Context(), aNewFoo(namespace, "first", "web")))
-	inTheCache(t, api, namespace, "web")
 	const want = `is invalid: spec.deploymentName: Duplicate value: "web": Foo "first" asks for it already: choose another name, or delete that Foo`
 
 	refused(t, api.Create(t.Context(), aNewFoo(namespace, "second", "web")),
@@ -55,18 +53,19 @@ func TestADuplicateDeploymentNameIsRefused(t *testing.T) {
 	refused(t, rename(t, api, third, "web"), `Foo.samplecontroller.k8s.io "third" `+want)
 }
 
-// Two Foos that are created at the same time may both pass, because neither is in the cache. The
-// controller reports the duplicate in the status, and every other change is still accepted.
+// Two Foos that are created at the same time may both pass, because neither is stored yet. Every
+// other change of such a Foo is still accepted.
 func TestADuplicateThatPassedCanBeChanged(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	first, second := aNewFoo(namespace, "first", "web"), aNewFoo(namespace, "second", "www")
 	must(t, api.Create(t.Context(), first))
 	must(t, api.Create(t.Context(), second))
-	inTheCache(t, api, namespace, "web")
 	withoutValidation(t, api, func() {
 		eventually(t, "the API server no longer calls the webhook", func(context.Context) bool { return rename(t, api, second, "web") == nil })
 	})
-	inTheCache(t, api, namespace, "web")
+	eventually(t, "the API server calls the webhook again", func(ctx context.Context) bool {
+		return api.Create(ctx, aNewFoo(namespace, "one-more", "web"), client.DryRunAll) != nil
+	})
 	warned.since()
 
 	for change, patch := range map[string]string{
@@ -85,40 +84,29 @@ func TestADuplicateThatPassedCanBeChanged(t *testing.T) {
 	}
 }
 
-func TestAWarningAboutAForeignDeployment(t *testing.T) {
-	api, warned, namespace := newAPIServer(t)
-	labels := map[string]string{"app": "web"}
-	web := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"},
-		Spec: appsv1.DeploymentSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}},
-			},
-		},
-	}
-	must(t, api.Create(t.Context(), web))
-
-	eventually(t, "the Deployment is in the cache, and a Foo with its name gets a warning", func(ctx context.Context) bool {
-		warned.since()
-		must(t, api.Create(ctx, aNewFoo(namespace, "example", "web"), client.DryRunAll))
-		return cmp.Equal(warned.since(), []string{foreignWeb})
-	})
-}
-
-func TestAWarningAboutANewName(t *testing.T) {
+func TestWarnings(t *testing.T) {
 	api, warned, namespace := newAPIServer(t)
 	foo := aNewFoo(namespace, "example", "old")
 	must(t, api.Create(t.Context(), foo))
-	eventually(t, "the Foo has its Deployment", func(ctx context.Context) bool {
-		return api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "old"}, &appsv1.Deployment{}) == nil
-	})
-	eventually(t, "the Deployment is in the cache, and a new name gets a warning", func(ctx context.Context) bool {
-		warned.since()
-		must(t, api.Patch(ctx, foo.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"web"}}`)), client.DryRunAll))
-		return cmp.Equal(warned.since(), []string{oldIsDeleted}, cmpopts.EquateEmpty())
-	})
+	must(t, api.Create(t.Context(), aNewDeployment(namespace, "old", of(foo))))
+	must(t, api.Create(t.Context(), aNewDeployment(namespace, "web")))
+
+	must(t, rename(t, api, foo, "web"))
+
+	if diff := cmp.Diff([]string{foreignWeb, oldIsDeleted}, warned.since()); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+// aNewDeployment returns a Deployment as a user or a controller creates it.
+func aNewDeployment(namespace, name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	deployment := aDeployment(name, changes...)
+	deployment.Namespace = namespace
+	labels := map[string]string{"app": "web"}
+	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	deployment.Spec.Template.Labels = labels
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web"}}
+	return deployment
 }
 
 // aNewFoo returns a Foo as a user creates it.
@@ -129,15 +117,6 @@ func aNewFoo(namespace, name, deploymentName string) *samplecontrollerv1alpha1.F
 func rename(t *testing.T, api client.Client, foo *samplecontrollerv1alpha1.Foo, deploymentName string) error {
 	t.Helper()
 	return api.Patch(t.Context(), foo.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deploymentName":"`+deploymentName+`"}}`)))
-}
-
-// inTheCache waits until the Foo with that deploymentName is in the webhooks' cache. Then another
-// Foo with that deploymentName is refused.
-func inTheCache(t *testing.T, api client.Client, namespace, deploymentName string) {
-	t.Helper()
-	eventually(t, "a second Foo is refused", func(ctx context.Context) bool {
-		return api.Create(ctx, aNewFoo(namespace, "one-more", deploymentName), client.DryRunAll) != nil
-	})
 }
 
 // withoutValidation calls do while there is no validating webhook.

@@ -1,5 +1,4 @@
-// The webhooks' answers, as tables. One fake client is the cache, and another one is the API
-// server.
+// The webhooks' answers, as tables. A fake client is the API server.
 
 package v1alpha1
 
@@ -50,85 +49,74 @@ func TestValidate(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		old          *samplecontrollerv1alpha1.Foo // nil for a create
 		change       func(*samplecontrollerv1alpha1.Foo)
-		cached       []client.Object
-		stored       []client.Object // in the API server; nil: the same as cached
+		stored       []client.Object
 		wantError    string
 		wantWarnings []string
 	}{
 		"a free name": {},
 		"another Foo asks for it": {
-			cached:    []client.Object{aFoo("b", "web")},
+			stored:    []client.Object{aFoo("b", "web")},
 			wantError: duplicateOfB,
 		},
 		"another Foo asks for it, and the name has changed": {
-			old: aFoo("a", "old"), cached: []client.Object{aFoo("a", "old"), aFoo("b", "web")},
+			old: aFoo("a", "old"), stored: []client.Object{aFoo("a", "old"), aFoo("b", "web")},
 			wantError: duplicateOfB,
 		},
 		"another Foo asks for it, but the name hasn't changed": {
-			old: aFoo("a", "web"), cached: []client.Object{aFoo("a", "web"), aFoo("b", "web")},
+			old: aFoo("a", "web"), stored: []client.Object{aFoo("a", "web"), aFoo("b", "web")},
 		},
 		"another Foo asks for it, but this Foo is being deleted": {
-			old: aFoo("a", "old"), change: terminating, cached: []client.Object{aFoo("b", "web")},
+			old: aFoo("a", "old"), change: terminating, stored: []client.Object{aFoo("b", "web")},
 		},
 		"a Foo in another namespace asks for it": {
-			cached: []client.Object{aFoo("b", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "elsewhere" })},
+			stored: []client.Object{aFoo("b", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.Namespace = "elsewhere" })},
 		},
 		"another Foo asks for another name": {
-			cached: []client.Object{aFoo("b", "www")},
+			stored: []client.Object{aFoo("b", "www")},
 		},
 		"another Foo asks for it, but is being deleted": {
-			cached: []client.Object{aFoo("b", "web", terminating)},
+			stored: []client.Object{aFoo("b", "web", terminating)},
 		},
-		"another Foo asked for it, but is gone, and the cache is behind": {
-			cached: []client.Object{aFoo("b", "web")}, stored: []client.Object{},
-		},
-		"another Foo asked for it, but has another name now, and the cache is behind": {
-			cached: []client.Object{aFoo("b", "web")}, stored: []client.Object{aFoo("b", "www")},
-		},
-		"two other Foos ask for it, but the first one is gone": {
-			cached: []client.Object{aFoo("a2", "web"), aFoo("b", "web")}, stored: []client.Object{aFoo("b", "web")},
+		"two other Foos ask for it, but the first one is being deleted": {
+			stored:    []client.Object{aFoo("a2", "web", terminating), aFoo("b", "web")},
 			wantError: duplicateOfB,
 		},
 		"a foreign Deployment has the name": {
-			cached:       []client.Object{aDeployment("web")},
+			stored:       []client.Object{aDeployment("web")},
 			wantWarnings: []string{foreignWeb},
 		},
 		"a foreign Deployment has the name, but the name hasn't changed": {
-			old: aFoo("a", "web"), cached: []client.Object{aDeployment("web")},
+			old: aFoo("a", "web"), stored: []client.Object{aDeployment("web")},
 		},
 		"the Deployment of an earlier Foo with the same name has the name": {
-			cached:       []client.Object{aDeployment("web", of(aFoo("a", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.UID = "earlier" })))},
+			stored:       []client.Object{aDeployment("web", of(aFoo("a", "web", func(foo *samplecontrollerv1alpha1.Foo) { foo.UID = "earlier" })))},
 			wantWarnings: []string{foreignWeb},
 		},
 		"the Foo's own Deployment has the name": {
-			old: aFoo("a", "old"), cached: []client.Object{aDeployment("web", of(aFoo("a", "old")))},
+			old: aFoo("a", "old"), stored: []client.Object{aDeployment("web", of(aFoo("a", "old")))},
 		},
 		"a new name, and the Foo has a Deployment": {
-			old: aFoo("a", "old"), cached: []client.Object{aDeployment("old", of(aFoo("a", "old")))},
+			old: aFoo("a", "old"), stored: []client.Object{aDeployment("old", of(aFoo("a", "old")))},
 			wantWarnings: []string{oldIsDeleted},
 		},
 		"a new name, and a foreign Deployment has the old one": {
-			old: aFoo("a", "old"), cached: []client.Object{aDeployment("old")},
+			old: aFoo("a", "old"), stored: []client.Object{aDeployment("old")},
 		},
 		"a new name that a foreign Deployment has, and the Foo has a Deployment": {
-			old: aFoo("a", "old"), cached: []client.Object{aDeployment("old", of(aFoo("a", "old"))), aDeployment("web")},
+			old: aFoo("a", "old"), stored: []client.Object{aDeployment("old", of(aFoo("a", "old"))), aDeployment("web")},
 			wantWarnings: []string{foreignWeb, oldIsDeleted},
 		},
 		"a refusal has no warnings": {
-			cached:    []client.Object{aFoo("b", "web"), aDeployment("web")},
+			stored:    []client.Object{aFoo("b", "web"), aDeployment("web")},
 			wantError: duplicateOfB,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			stored := test.stored
-			if stored == nil {
-				stored = test.cached
-			}
 			foo := aFoo("a", "web")
 			if test.change != nil {
 				test.change(foo)
 			}
-			warnings, err := validate(t, &FooValidator{Cache: aServer(test.cached), APIReader: aServer(stored)}, test.old, foo)
+			warnings, err := validate(t, &FooValidator{APIReader: aServer(test.stored)}, test.old, foo)
 			if got := messageOf(err); got != test.wantError {
 				t.Errorf("got the error\n%s\nwant\n%s", got, test.wantError)
 			}
@@ -142,34 +130,23 @@ func TestValidate(t *testing.T) {
 // If a read fails, the Foo is refused with an internal error, which says what couldn't be read.
 func TestValidateWhenAReadFails(t *testing.T) {
 	broken := errors.New("no answer")
-	b := []client.Object{aFoo("b", "web")}
 	for sentence, test := range map[string]struct {
-		cache, apiReader interceptor.Funcs
-		want             string
+		answers interceptor.Funcs
+		want    string
 	}{
 		"the list of Foos fails": {
-			cache: interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return broken }},
-			want:  `Internal error occurred: list the Foos that ask for Deployment "web": no answer`,
-		},
-		"the get of the other Foo fails": {
-			apiReader: interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-				return broken
-			}},
-			want: `Internal error occurred: get Foo "b", which asks for Deployment "web": no answer`,
+			answers: interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return broken }},
+			want:    `Internal error occurred: list the Foos that ask for Deployment "web": no answer`,
 		},
 		"the get of the Deployment fails": {
-			cache: interceptor.Funcs{
-				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
-				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-					return broken
-				},
-			},
+			answers: interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return broken
+			}},
 			want: `Internal error occurred: get Deployment "web": no answer`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			validator := &FooValidator{Cache: interceptor.NewClient(aServer(b), test.cache), APIReader: interceptor.NewClient(aServer(b), test.apiReader)}
-			_, err := validate(t, validator, nil, aFoo("a", "web"))
+			_, err := validate(t, &FooValidator{APIReader: interceptor.NewClient(aServer(nil), test.answers)}, nil, aFoo("a", "web"))
 			if got := messageOf(err); got != test.want || !apierrors.IsInternalError(err) {
 				t.Errorf("got the error\n%s\nwant an internal error\n%s", got, test.want)
 			}
@@ -192,14 +169,14 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// aServer returns a client for these objects, with the controller's index of Foos.
+// aServer returns a client for these objects. A fake needs an index for a list by a field.
 func aServer(objects []client.Object) client.WithWatch {
 	types := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(types), samplecontrollerv1alpha1.AddToScheme(types)); err != nil {
 		panic(err)
 	}
 	return fake.NewClientBuilder().WithScheme(types).WithObjects(objects...).
-		WithIndex(&samplecontrollerv1alpha1.Foo{}, byDeploymentName, func(object client.Object) []string {
+		WithIndex(&samplecontrollerv1alpha1.Foo{}, "spec.deploymentName", func(object client.Object) []string {
 			return []string{object.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName}
 		}).Build()
 }

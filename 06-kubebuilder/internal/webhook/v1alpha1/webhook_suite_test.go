@@ -34,7 +34,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
-	"example.com/operators/06-kubebuilder/internal/controller"
 	"example.com/operators/06-kubebuilder/test/utils"
 	// +kubebuilder:scaffold:imports
 )
@@ -97,8 +96,7 @@ var startTestEnv = sync.OnceValue(func() error {
 	return startManager(&testEnv.WebhookInstallOptions)
 })
 
-// startManager runs a manager with the webhooks and the controller, which adds the index that they
-// read. It returns when the webhooks are served.
+// startManager runs a manager with the webhooks only. It returns when they are served.
 func startManager(where *envtest.WebhookInstallOptions) error {
 	server := webhook.NewServer(webhook.Options{
 		Host:    where.LocalServingHost,
@@ -121,17 +119,12 @@ func startManager(where *envtest.WebhookInstallOptions) error {
 		stop()
 		return <-ended
 	}
-	foos := &controller.FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
-	if err := foos.SetupWithManager(ctx, mgr); err != nil {
-		return err
-	}
 	err = SetupFooWebhookWithManager(mgr)
 	Expect(err).NotTo(HaveOccurred())
 
 	// +kubebuilder:scaffold:webhook
 
 	go func() { ended <- mgr.Start(ctx) }()
-	mgr.GetCache().WaitForCacheSync(ctx)
 	return untilServed(ctx, server)
 }
 
