@@ -67,19 +67,23 @@ func (a *audience) here(object client.Object) client.Object {
 
 // settle waits until all events so far have been processed, and returns the enqueued names since
 // the last call, without duplicates. To find out, it causes a last event in each watch, and waits
-// for their keys.
+// for their keys. An object's event only enqueues a TDSet that exists, so the TDSets come first.
 func (a *audience) settle() (names []string) {
 	a.t.Helper()
 	a.sentinels++
 	last := func(of string) *schedulev2.TDSet {
 		return aTDSet(withService(80), named(fmt.Sprintf(sentinel+"%s-%d", of, a.sentinels)))
 	}
-	pod := podWithContainer(last("pod"))
-	for _, object := range []client.Object{last("tdset"), deploymentOf(last("deployment")), serviceOf(last("service")), pod} {
+	deployment, service, pod := last("deployment"), last("service"), podWithContainer(last("pod"))
+	must(a.t, a.users.Create(a.t.Context(), a.here(deployment)))
+	must(a.t, a.users.Create(a.t.Context(), a.here(service)))
+	keys := a.calls.wait(a.t, a.namespace, deployment.Name, service.Name)
+	for _, object := range []client.Object{deploymentOf(deployment), serviceOf(service), pod} {
 		must(a.t, a.users.Create(a.t.Context(), a.here(object)))
 	}
 	must(a.t, a.users.Delete(a.t.Context(), a.here(pod)))
-	for _, key := range a.calls.wait(a.t, a.namespace, last("tdset").Name, last("deployment").Name, last("service").Name, last("pod").Name) {
+	keys = append(keys, a.calls.wait(a.t, a.namespace, deployment.Name, service.Name, last("pod").Name)...)
+	for _, key := range keys {
 		if key.Namespace == a.namespace && !strings.HasPrefix(key.Name, sentinel) {
 			names = append(names, key.Name)
 		}

@@ -8,10 +8,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -32,11 +34,23 @@ func (r *TDSetReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&schedulev2.TDSet{}, builder.WithPredicates(ignoreMessages)).
 		// A Deployment or a Service concerns the TDSet of the same name, even if it belongs to
 		// someone else: the name may become free. Owns would drop those events.
-		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}, changed).
-		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}, changed).
+		Watches(&appsv1.Deployment{}, enqueueTDSetOfName(mgr.GetCache()), changed).
+		Watches(&corev1.Service{}, enqueueTDSetOfName(mgr.GetCache()), changed).
 		WatchesMetadata(&corev1.Pod{}, handler.Funcs{DeleteFunc: enqueueTDSetOfPod}). // for the drain
 		WithOptions(controllerOptions()).
 		Complete(r)
+}
+
+// enqueueTDSetOfName enqueues the TDSet of an object's name, if there is one. Most Deployments and
+// Services of a cluster have nothing to do with a TDSet.
+func enqueueTDSetOfName(cache client.Reader) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		key := client.ObjectKeyFromObject(object)
+		if err := cache.Get(ctx, key, &schedulev2.TDSet{}); apierrors.IsNotFound(err) {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: key}}
+	})
 }
 
 // enqueueTDSetOfPod enqueues the TDSet that a deleted Pod belonged to.

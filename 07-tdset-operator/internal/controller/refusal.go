@@ -60,8 +60,12 @@ func isRefusal(err error) bool {
 
 // isConflict reports whether an assumption of a write about its object no longer holds: either its
 // resourceVersion or its UID. If the UID differs, the API server answers that a UID can't be
-// changed (422 Invalid).
+// changed (422 Invalid). Joined errors are a conflict only if all of them are, because a conflict
+// isn't logged, but the others must be.
 func isConflict(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !isConflict(err) })
+	}
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return apierrors.IsConflict(err)

@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,6 +71,27 @@ func TestSortErrors(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			if refused, failed := sortErrors(test.errs...); (refused != nil) != test.wantRefused || (failed != nil) != test.wantFailed {
 				t.Errorf("got refused = %v and failed = %v", refused, failed)
+			}
+		})
+	}
+}
+
+// A conflict isn't logged, so it must not hide another error.
+func TestJoinedConflicts(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "web", nil)
+	for sentence, test := range map[string]struct {
+		errs []error
+		want bool
+	}{
+		"a conflict":                     {[]error{conflict}, true},
+		"a conflict of each object":      {[]error{conflict, conflict}, true},
+		"a conflict before a failure":    {[]error{conflict, errDiskFull}, false},
+		"a conflict, and no other error": {[]error{conflict, nil}, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, failed := sortErrors(test.errs...)
+			if got := isConflict(failed); got != test.want {
+				t.Errorf("isConflict(%v) is %v, want %v", failed, got, test.want)
 			}
 		})
 	}

@@ -24,7 +24,8 @@ const fieldOwner = client.FieldOwner("tdset-controller")
 
 // create assumes that no object has this name. An apply can't say so: if there is one after all,
 // it is changed. But without force the apply changes no value that somebody else has set. The API
-// server answers 409 Conflict instead.
+// server answers 409 Conflict instead. Only if the object has the same values and no controller
+// does the TDSet adopt it.
 func (r *TDSetReconciler) create(ctx context.Context, desired runtime.ApplyConfiguration) error {
 	return r.Apply(ctx, desired, fieldOwner)
 }
