@@ -88,7 +88,7 @@ func compare(path string, inCRD property, inGo reflect.Type) (differences []stri
 		path := strings.TrimPrefix(path+"."+name, ".")
 		field, isField := fields[name]
 		property, isProperty := inCRD.Properties[name]
-		required, written := slices.Contains(inCRD.Required, name), !strings.Contains(field.Tag.Get("json"), "omitempty")
+		required, written := slices.Contains(inCRD.Required, name), !strings.Contains(field.Tag.Get("json"), ",omit") // omitempty or omitzero
 		switch {
 		case !isField:
 			differences = append(differences, path+": in the CRD only")

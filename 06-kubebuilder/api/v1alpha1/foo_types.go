@@ -11,7 +11,7 @@ import (
 // +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, used for teaching only"
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name: at most 63 characters, since it becomes the value of the label \"controller\""
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of the label \"controller\""
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.availableReplicas
 // +kubebuilder:selectablefield:JSONPath=.spec.deploymentName
@@ -25,14 +25,14 @@ import (
 // Foo asks for one Deployment.
 type Foo struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// Spec is the desired state. Only users write it.
 	// +required
 	Spec FooSpec `json:"spec"`
 	// Status is the observed state. Only the controller writes it.
 	// +optional
-	Status FooStatus `json:"status,omitempty"`
+	Status FooStatus `json:"status,omitzero"`
 }
 
 // FooSpec is the desired state of a Foo.

@@ -72,6 +72,17 @@ func TestRatcheting(t *testing.T) {
 			},
 		},
 		{
+			sentence: "right: a rule for all of spec, for creates only",
+			stricter: func(spec *apiextensionsv1.JSONSchemaProps) {
+				spec.XValidations = rule("oldSelf.hasValue() || self.replicas <= 5")
+				spec.XValidations[0].OptionalOldSelf = new(true)
+			},
+			updates: map[string]string{
+				`{"metadata":{"labels":{"team":"blue"}}}`: accepted,
+				`{"spec":{"deploymentName":"other"}}`:     accepted,
+			},
+		},
+		{
 			sentence: "right: a new required field with a default",
 			stricter: func(spec *apiextensionsv1.JSONSchemaProps) {
 				atMost5Replicas(spec) // otherwise the old Foo would be valid

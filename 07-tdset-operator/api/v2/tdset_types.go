@@ -37,14 +37,14 @@ import (
 // a Service.
 type TDSet struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// Spec is the desired state. Only users write it.
 	// +required
 	Spec TDSetSpec `json:"spec"`
 	// Status is the observed state. Only the controller writes it.
 	// +optional
-	Status TDSetStatus `json:"status,omitempty"`
+	Status TDSetStatus `json:"status,omitzero"`
 }
 
 // TDSetSpec is the desired state of a TDSet.

@@ -12,12 +12,12 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Foo asks for one Deployment.
 type Foo struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// Spec is the desired state. Only users write it.
 	Spec FooSpec `json:"spec"`
 	// Status is the observed state. Only the controller writes it.
-	Status FooStatus `json:"status,omitempty"`
+	Status FooStatus `json:"status,omitzero"`
 }
 
 // FooSpec is the desired state of a Foo.
