@@ -25,7 +25,7 @@ const (
 type Options struct {
 	Binary string
 	Args   []string
-	Env    []string  // beyond this process's environment, and ENABLE_WEBHOOKS=false without a certificate
+	Env    []string  // besides this process's environment: see environment
 	Output io.Writer // gets all that the program prints
 	// OwnGroup gives the program its own process group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
@@ -76,7 +76,7 @@ func (p *Program) launch() error {
 }
 
 // environment returns the program's environment. A kubebuilder project serves its webhooks unless
-// ENABLE_WEBHOOKS is false, but it can't if it has no certificate.
+// ENABLE_WEBHOOKS is false. Without a certificate it can't, so that is the default then.
 func (p *Program) environment() []string {
 	env := slices.Concat(os.Environ(), p.options.Env)
 	if !slices.Contains(p.options.Args, "--webhook-cert-path") {
