@@ -30,6 +30,8 @@ type controller struct {
 	foos client.Interface
 	kube kubernetes.Interface
 
+	kubeFactory informers.SharedInformerFactory
+
 	fooInformer        cache.TypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo]
 	foosLister         listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]
 	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
@@ -51,11 +53,13 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 			},
 		},
 		&samplecontrollerv1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
-	// For built-in types such as Deployment, client-go has a ready-made informer and lister.
-	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
+	// client-go's factory makes, starts and stops informers for built-in types such as Deployment.
+	kubeFactory := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace))
+	deployments := kubeFactory.Apps().V1().Deployments()
 	c := &controller{
 		foos:               foos,
 		kube:               kube,
+		kubeFactory:        kubeFactory,
 		fooInformer:        fooInformer,
 		foosLister:         listers.New[*samplecontrollerv1alpha1.Foo](fooInformer.GetIndexer(), samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource()),
 		deploymentInformer: deployments.TypedInformer(),
@@ -71,10 +75,11 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 
 // run handles events until ctx ends.
 func (c *controller) run(ctx context.Context) {
-	var informers sync.WaitGroup
-	defer informers.Wait()
-	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	var foos sync.WaitGroup
+	defer foos.Wait()
+	foos.Go(func() { c.fooInformer.RunWithContext(ctx) })
+	defer c.kubeFactory.Shutdown() // waits until the factory's informers have stopped
+	c.kubeFactory.StartWithContext(ctx)
 	// Wait for both caches before the first event is handled. While a cache is empty, everything in
 	// it looks missing, so the controller would create Deployments that exist already.
 	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {

@@ -33,6 +33,8 @@ type controller struct {
 	foos client.Interface
 	kube kubernetes.Interface
 
+	kubeFactory informers.SharedInformerFactory
+
 	fooInformer        cache.TypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo]
 	foosLister         listers.ResourceIndexer[*samplecontrollerv1alpha1.Foo]
 	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
@@ -43,8 +45,9 @@ type controller struct {
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
-// resyncPeriod (0 means never), the informers call the handlers again for every cached object.
-func newController(foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
+// resyncPeriod (0 means never), the informers call the handlers again for every cached object. It
+// records Events until ctx ends, and doesn't wait for the last ones, because losing one does no harm.
+func newController(ctx context.Context, foos client.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
 	fooInformer := cache.NewTypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo](cache.NewSharedIndexInformer(
 		&cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -55,16 +58,21 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 			},
 		},
 		&samplecontrollerv1alpha1.Foo{}, resyncPeriod, cache.Indexers{}))
-	// For built-in types such as Deployment, client-go has a ready-made informer and lister.
-	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
+	// client-go's factory makes, starts and stops informers for built-in types such as Deployment.
+	kubeFactory := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace))
+	deployments := kubeFactory.Apps().V1().Deployments()
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx)) // for Events
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
 	c := &controller{
 		foos:               foos,
 		kube:               kube,
+		kubeFactory:        kubeFactory,
 		fooInformer:        fooInformer,
 		foosLister:         listers.New[*samplecontrollerv1alpha1.Foo](fooInformer.GetIndexer(), samplecontrollerv1alpha1.GroupVersion.WithResource("foos").GroupResource()),
 		deploymentInformer: deployments.TypedInformer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
+		recorder:           broadcaster.NewRecorder(client.Scheme, corev1.EventSource{Component: "foo-controller"}),
 	}
 	for _, informer := range []cache.SharedIndexInformer{c.fooInformer, c.deploymentInformer} {
 		if err := informer.SetWatchErrorHandlerWithContext(watchErrorHandler); err != nil {
@@ -74,21 +82,13 @@ func newController(foos client.Interface, kube kubernetes.Interface, namespace s
 	return c, c.addIndexes()
 }
 
-// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
-// last Events, because losing one does no harm.
-func (c *controller) startRecorder() (stop func()) {
-	broadcaster := record.NewBroadcaster()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
-	c.recorder = broadcaster.NewRecorder(client.Scheme, corev1.EventSource{Component: "foo-controller"})
-	return broadcaster.Shutdown
-}
-
 // run handles events until ctx ends. Then the workers get up to shutdownTimeout to finish.
 func (c *controller) run(ctx context.Context, workers int) {
-	var informers sync.WaitGroup
-	defer informers.Wait()
-	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	var foos sync.WaitGroup
+	defer foos.Wait()
+	foos.Go(func() { c.fooInformer.RunWithContext(ctx) })
+	defer c.kubeFactory.Shutdown() // waits until the factory's informers have stopped
+	c.kubeFactory.StartWithContext(ctx)
 	// Wait for both caches before the first event is handled. While a cache is empty, everything in
 	// it looks missing, so the controller would create Deployments that exist already.
 	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {

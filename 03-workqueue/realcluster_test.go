@@ -68,7 +68,7 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Error(err)
 		}
 	})
-	controller, err := newController(foos, kube, namespace.Name, 0)
+	controller, err := newController(t.Context(), foos, kube, namespace.Name, 0)
 	must(t, err)
 	controller.recorder = record.NewFakeRecorder(100)
 	t.Cleanup(controller.queue.ShutDown)

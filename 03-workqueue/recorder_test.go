@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -36,12 +37,15 @@ func TestARejectedEventIsLost(t *testing.T) {
 				kube.PrependReactor("create", "events", func(clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 					return attempts.Add(1) == 1 && test.failure != nil, nil, test.failure
 				})
-				c := &controller{kube: kube}
-				stop := c.startRecorder()
-
+				ctx, stop := context.WithCancel(t.Context())
+				c, err := newController(ctx, newFakeFoos(), kube, "", 0)
+				if err != nil {
+					t.Fatal(err)
+				}
 				c.recorder.Event(aFoo("example", "web", 1), corev1.EventTypeNormal, "Synced", "1 of 1 replicas are available")
 				time.Sleep(time.Hour) // in the bubble's time, so it takes none
 				stop()
+				c.queue.ShutDown()
 
 				if got := attempts.Load(); got != test.wantAttempts {
 					t.Errorf("got %d attempts, want %d", got, test.wantAttempts)

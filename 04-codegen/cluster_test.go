@@ -46,7 +46,7 @@ func newCluster(t *testing.T, objects ...metav1.Object) *cluster {
 	c := &cluster{fakeFoos: foofake.NewClientset(), events: recorder.Events, t: t}
 	c.fakeKube = newFakeKube(c.nextVersion)
 	var err error
-	if c.controller, err = newController(c.fakeFoos, c.fakeKube, "", 0); err != nil {
+	if c.controller, err = newController(t.Context(), c.fakeFoos, c.fakeKube, "", 0); err != nil {
 		t.Fatal(err)
 	}
 	c.recorder = recorder

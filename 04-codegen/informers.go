@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,6 +31,9 @@ type controller struct {
 	foos versioned.Interface
 	kube kubernetes.Interface
 
+	fooFactory  fooinformers.SharedInformerFactory
+	kubeFactory informers.SharedInformerFactory
+
 	fooInformer        cache.TypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo]
 	foosLister         foolisters.FooLister
 	deploymentInformer cache.TypedSharedIndexInformer[*appsv1.Deployment]
@@ -42,18 +44,26 @@ type controller struct {
 }
 
 // newController returns a controller for the Foos in namespace; "" means all namespaces. After each
-// resyncPeriod (0 means never), the informers call the handlers again for every cached object.
-func newController(foos versioned.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
-	fooInformers := fooinformers.NewSharedInformerFactoryWithOptions(foos, resyncPeriod, fooinformers.WithNamespace(namespace)).Samplecontroller().V1alpha1().Foos()
-	deployments := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace)).Apps().V1().Deployments()
+// resyncPeriod (0 means never), the informers call the handlers again for every cached object. It
+// records Events until ctx ends, and doesn't wait for the last ones, because losing one does no harm.
+func newController(ctx context.Context, foos versioned.Interface, kube kubernetes.Interface, namespace string, resyncPeriod time.Duration) (*controller, error) {
+	fooFactory := fooinformers.NewSharedInformerFactoryWithOptions(foos, resyncPeriod, fooinformers.WithNamespace(namespace))
+	kubeFactory := informers.NewSharedInformerFactoryWithOptions(kube, resyncPeriod, informers.WithNamespace(namespace))
+	fooInformers := fooFactory.Samplecontroller().V1alpha1().Foos()
+	deployments := kubeFactory.Apps().V1().Deployments()
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx)) // for Events
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
 	c := &controller{
 		foos:               foos,
 		kube:               kube,
+		fooFactory:         fooFactory,
+		kubeFactory:        kubeFactory,
 		fooInformer:        fooInformers.TypedInformer(),
 		foosLister:         fooInformers.Lister(),
 		deploymentInformer: deployments.TypedInformer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
+		recorder:           broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "foo-controller"}),
 	}
 	for _, informer := range []cache.SharedIndexInformer{c.fooInformer, c.deploymentInformer} {
 		if err := informer.SetWatchErrorHandlerWithContext(watchErrorHandler); err != nil {
@@ -63,21 +73,12 @@ func newController(foos versioned.Interface, kube kubernetes.Interface, namespac
 	return c, c.addIndexes()
 }
 
-// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
-// last Events, because losing one does no harm.
-func (c *controller) startRecorder() (stop func()) {
-	broadcaster := record.NewBroadcaster()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
-	c.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "foo-controller"})
-	return broadcaster.Shutdown
-}
-
 // run handles events until ctx ends. Then the workers get up to shutdownTimeout to finish.
 func (c *controller) run(ctx context.Context, workers int) {
-	var informers sync.WaitGroup
-	defer informers.Wait()
-	informers.Go(func() { c.fooInformer.RunWithContext(ctx) })
-	informers.Go(func() { c.deploymentInformer.RunWithContext(ctx) })
+	defer c.fooFactory.Shutdown() // waits until the factory's informers have stopped
+	c.fooFactory.StartWithContext(ctx)
+	defer c.kubeFactory.Shutdown()
+	c.kubeFactory.StartWithContext(ctx)
 	// Wait for both caches before the first event is handled. While a cache is empty, everything in
 	// it looks missing, so the controller would create Deployments that exist already.
 	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {

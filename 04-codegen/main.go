@@ -77,11 +77,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("client for Deployments: %w", err)
 	}
-	controller, err := newController(foos, kube, o.namespace, o.resync)
+	controller, err := newController(ctx, foos, kube, o.namespace, o.resync)
 	if err != nil {
 		return err
 	}
-	defer controller.startRecorder()()
 
 	if !o.leaderElect {
 		controller.run(ctx, o.workers)

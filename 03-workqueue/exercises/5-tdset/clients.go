@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -27,7 +28,7 @@ func init() { utilruntime.Must(schedulev1.AddToScheme(scheme)) }
 
 // newController returns a controller for the TDSets in namespace; "" means all namespaces. The
 // informers never resync, because syncHandler returns the time at which it has to be called again.
-func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
+func newController(ctx context.Context, config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	tdsets, err := newTDSetClient(config)
@@ -50,6 +51,7 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 		deploymentInformer: deployments.Informer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
+		recorder:           newRecorder(ctx, kube),
 	}, nil
 }
 

@@ -64,7 +64,7 @@ func inACluster(t *testing.T, run func(*controller, context.Context), test func(
 		config := &rest.Config{Host: "http://localhost", Transport: c.api}
 		config.ContentType = "application/json" // this server understands nothing else
 		var err error
-		if c.program, err = newController(config, "", c.clock); err != nil {
+		if c.program, err = newController(t.Context(), config, "", c.clock); err != nil {
 			t.Fatal(err)
 		}
 		c.program.recorder = &record.FakeRecorder{} // it records nothing

@@ -56,14 +56,13 @@ func start(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	controller, err := newController(config, o.namespace, clock)
+	controller, err := newController(ctx, config, o.namespace, clock)
 	if err != nil {
 		return err
 	}
 
 	klog.InfoS("Starting", "server", config.Host, "namespace", o.namespace, "time", clock.Now().UTC().Format(time.RFC3339))
 	defer klog.InfoS("Stopped")
-	defer controller.startRecorder()()
 	if !o.leaderElect {
 		controller.run(ctx)
 		return nil

@@ -72,7 +72,7 @@ func newProgram(t *testing.T, api http.RoundTripper, namespace string, clock *te
 	t.Helper()
 	config := &rest.Config{Host: "http://localhost", Transport: api}
 	config.ContentType = "application/json" // this server understands nothing else
-	program, err := newController(config, namespace, clock)
+	program, err := newController(t.Context(), config, namespace, clock)
 	if program != nil && program.queue != nil {
 		t.Cleanup(program.queue.ShutDown) // for a test that doesn't run it
 	}

@@ -17,13 +17,14 @@ import (
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
 // doesn't start the informers, because run does that.
-func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
+func newController(ctx context.Context, config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	c := &controller{clock: wallClock, queue: newQueue()}
 	// YOUR WORK: create a client, an informer and a lister for TDSets, and the same for
 	// Deployments. The informers and the listers are only for that namespace. The code for TDSets
-	// is generated in pkg/generated, and the code for Deployments is in client-go.
+	// is generated in pkg/generated, and the code for Deployments is in client-go. Then
+	// newRecorder, which is given, makes the recorder with the client for Deployments.
 	return c, errors.New("the controller has no clients, informers and listers yet")
 }
 

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,13 +38,12 @@ type controller struct {
 	recorder record.EventRecorder
 }
 
-// startRecorder makes the controller record Events until stop is called. stop doesn't wait for the
-// last Events, because losing one does no harm.
-func (c *controller) startRecorder() (stop func()) {
-	broadcaster := record.NewBroadcaster()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.kube.CoreV1().Events("")})
-	c.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "tdset-controller"})
-	return broadcaster.Shutdown
+// newRecorder returns a recorder that works until ctx ends. It doesn't wait for the last Events then,
+// because losing one does no harm.
+func newRecorder(ctx context.Context, kube kubernetes.Interface) record.EventRecorder {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "tdset-controller"})
 }
 
 // newQueue returns a queue that retries a failing key after 5 ms, 10 ms, 20 ms and so on, up to a

@@ -23,7 +23,7 @@ import (
 
 // newController returns a controller of the TDSets in namespace, where "" means all namespaces. It
 // doesn't start the informers, because run does that.
-func newController(config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
+func newController(ctx context.Context, config *rest.Config, namespace string, wallClock clock.WithTickerAndDelayedExecution) (*controller, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // no limit, because the server has one that treats all clients fairly
 	tdsets, err := versioned.NewForConfig(config)
@@ -49,6 +49,7 @@ func newController(config *rest.Config, namespace string, wallClock clock.WithTi
 		deploymentInformer: deployments.Informer(),
 		deploymentsLister:  deployments.Lister(),
 		queue:              newQueue(),
+		recorder:           newRecorder(ctx, kube),
 	}, nil
 }
 

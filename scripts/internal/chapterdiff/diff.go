@@ -37,11 +37,11 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 		p.hunks = compare(p.a, p.b, a.Name, b.Name)
 		p.removed, p.added = count(p.hunks)
 	}
-	lesson := lessons[b.Number()]
 	if b.Solved {
-		lesson = []string{solves[b.Number()]}
+		inReadingOrder(pairs, []string{solves[b.Number()]}, nil)
+	} else {
+		inReadingOrder(pairs, lessons[b.Number()], passes[b.Number()])
 	}
-	inReadingOrder(pairs, lesson)
 	return Diff{A: a, B: b, all: all, pairs: pairs}, nil
 }
 

@@ -291,10 +291,10 @@ func TestReadingOrder(t *testing.T) {
 			b:    map[string]string{"main.go": goFile(2), "write.go": goFile(3), "read.go": goFile(1), "other.go": goFile(9), "informers.go": goFile(5)},
 			want: []string{"informers.go, the lesson", "read.go, the lesson", "write.go", "main.go", "other.go"},
 		},
-		"a deleted file of the lesson comes last": {
+		"a deleted file of the lesson keeps its place": {
 			a:    map[string]string{"read.go": goFile(0), "other.go": goFile(0)},
 			b:    map[string]string{"other.go": goFile(1)},
-			want: []string{"other.go", "read.go"},
+			want: []string{"read.go", "other.go"},
 		},
 		"changed files, then new ones, deleted ones, and manifests after all code": {
 			a:    map[string]string{"main.go": goFile(0), "events.go": goFile(0), "a.yaml": "a: 1\n"},

@@ -10,16 +10,30 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 )
 
-// lessons are the files with what a chapter teaches, in reading order. The first has no diff.
+// lessons are the files with what a chapter teaches, in reading order. The first has no diff. Files
+// of the chapter before, which are gone, may be among them.
 var lessons = map[string][]string{
 	"02": {"informers.go", "read.go", "index.go"},
 	"03": {"queue.go", "informers.go"},
-	"04": {"pkg/apis/samplecontroller/v1alpha1/types.go", "informers.go", "write.go", "desired.go"},
+	"04": {
+		"pkg/apis/samplecontroller/v1alpha1/types.go", "pkg/apis/samplecontroller/v1alpha1/doc.go",
+		"pkg/apis/samplecontroller/v1alpha1/register.go", "pkg/client/foos.go", "informers.go", "main.go",
+		"write.go", "desired.go", "merge.go", "read.go", "reconcile.go",
+	},
 	"05": {"foo_controller.go", "main.go", "deployment.go", "status.go"},
 	"06": {"pkg/apis/samplecontroller/v1alpha1/types.go", "foo_controller.go", "internal/webhook/v1alpha1/foo_webhook.go"},
 	"07": {
 		"internal/schedule/schedule.go", "internal/controller/tdset_controller.go",
 		"internal/controller/drain.go", "internal/controller/conditions.go",
+	},
+}
+
+// passes has a title for the first file of each pass, if a chapter's text reads the code in more
+// than one.
+var passes = map[string]map[string]string{
+	"04": {
+		"pkg/apis/samplecontroller/v1alpha1/types.go": "First pass: generated clients",
+		"write.go": "Second pass: server-side apply",
 	},
 }
 
@@ -51,6 +65,7 @@ type pair struct {
 	a, b           *file  // nil: not there
 	nowGenerated   bool   // b is nil since a generator writes it now
 	lesson         bool
+	pass           string // the title of the pass that begins with this file, or ""
 	hunks          []hunk
 	removed, added tally
 }
@@ -110,9 +125,10 @@ func byCommonName(chapter chapters.Chapter, files []file) map[string]*file {
 
 // inReadingOrder marks the files of the lesson, and sorts them before the other code, warm-ups,
 // tests, manifests and exercises: changed files before new ones before deleted ones.
-func inReadingOrder(pairs []pair, lesson []string) {
+func inReadingOrder(pairs []pair, lesson []string, passes map[string]string) {
 	for i, p := range pairs {
-		pairs[i].lesson = slices.Contains(lesson, p.name) && p.b != nil
+		pairs[i].lesson = slices.Contains(lesson, p.name) && p.b != nil && len(passes) == 0 // else their titles say it
+		pairs[i].pass = passes[p.name]
 	}
 	slices.SortFunc(pairs, func(p, q pair) int {
 		return cmp.Or(
@@ -125,9 +141,9 @@ func inReadingOrder(pairs []pair, lesson []string) {
 	})
 }
 
-// rank returns the place of an existing file in names, or a higher number.
+// rank returns the place of a file in names, or a higher number.
 func rank(names []string, p pair) int {
-	if i := slices.Index(names, p.name); i >= 0 && p.b != nil {
+	if i := slices.Index(names, p.name); i >= 0 {
 		return i
 	}
 	return len(names)

@@ -33,6 +33,11 @@ func (d Diff) Print(w io.Writer, coloured bool) error {
 		if pair.state() == stateSame || !d.shows(pair.kind()) {
 			continue
 		}
+		if pair.pass != "" {
+			println(plain, "")
+			println(colours.Bold, "%s", pair.pass)
+			apart = false
+		}
 		if apart || !d.folds(pair) {
 			println(plain, "")
 		}
