@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,12 +10,9 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // ruleTest is a create of a Deployment or, with old, an update. manifests/config.yaml allows
@@ -115,7 +110,6 @@ func restarted(deployment *appsv1.Deployment) *appsv1.Deployment {
 func TestTheRule(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form, func(t *testing.T) {
-			api := newAPIServer(t)
 			stored := map[string]*appsv1.Deployment{}
 			for i, sentence := range slices.Sorted(maps.Keys(ruleTests)) {
 				if old := ruleTests[sentence].old; old != nil {
@@ -123,7 +117,7 @@ func TestTheRule(t *testing.T) {
 					stored[sentence].Name = fmt.Sprint("old-", i)
 				}
 			}
-			namespace := newNamespace(t, api, form, slices.Collect(maps.Values(stored))...)
+			namespace := newNamespace(t, form, slices.Collect(maps.Values(stored))...)
 			for sentence, test := range ruleTests {
 				t.Run(sentence, func(t *testing.T) {
 					deployment := test.deployment.DeepCopy()
@@ -138,24 +132,6 @@ func TestTheRule(t *testing.T) {
 					checkRefusal(t, err, test.wantRefused)
 				})
 			}
-		})
-	}
-}
-
-// The same table without an API server, so without the webhook's matchConditions.
-func TestTheValidator(t *testing.T) {
-	objects, err := readObjects("manifests/config.yaml")
-	must(t, err)
-	validator := &DeploymentValidator{Cache: fake.NewClientBuilder().WithObjects(objects[0], objects[1]).Build()}
-	for sentence, test := range ruleTests {
-		t.Run(sentence, func(t *testing.T) {
-			var err error
-			if test.old == nil {
-				_, err = validator.ValidateCreate(t.Context(), test.deployment)
-			} else {
-				_, err = validator.ValidateUpdate(t.Context(), test.old, test.deployment)
-			}
-			checkRefusal(t, err, test.wantRefused)
 		})
 	}
 }
@@ -176,39 +152,5 @@ func checkRefusal(t *testing.T, err error, want []string) {
 	}
 	if err != nil && strings.Count(err.Error(), "must come from") != len(want) {
 		t.Errorf("got the error\n%v\nwant %d refused images", err, len(want))
-	}
-}
-
-// A read that fails is a refusal, but only if an image changes.
-func TestTheValidatorCannotRead(t *testing.T) {
-	validator := &DeploymentValidator{Cache: interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
-		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-			return errors.New("no answer")
-		},
-	})}
-	web := aDeployment("a", "docker.io/library/nginx")
-	if _, err := validator.ValidateCreate(t.Context(), web); err == nil || err.Error() != "Internal error occurred: read the allowed registries: no answer" {
-		t.Errorf("got the error %v, want the read's", err)
-	}
-	if _, err := validator.ValidateUpdate(t.Context(), web, labelled(web.DeepCopy())); err != nil {
-		t.Errorf("an update that changes no image: got the error %v, want none", err)
-	}
-}
-
-func TestAllowedRegistries(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		list string
-		want []string
-	}{
-		"nothing":                            {"", nil},
-		"empty lines, which allow nothing":   {"\n\n  \n", nil},
-		"a line each":                        {"a.example.com\nb.example.com/team\n", []string{"a.example.com", "b.example.com/team"}},
-		"spaces around, and Windows' ending": {" a.example.com \r\n", []string{"a.example.com"}},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			if got := allowedRegistries(&corev1.ConfigMap{Data: map[string]string{"allowed": test.list}}); !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
 	}
 }

@@ -1,28 +1,25 @@
 // The suite: envtest, which is a real API server with its etcd and nothing else, with both forms of
 // the image policy installed from manifests, and a manager that serves the webhook. A namespace's
-// label chooses the form. The first test that needs them starts both, and TestMain stops them.
+// label chooses the form.
 
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
@@ -30,6 +27,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"example.com/operators/06-kubebuilder/test/utils"
 )
@@ -43,103 +41,68 @@ const (
 
 var forms = []string{withWebhook, withPolicy}
 
-var (
-	testEnv     *envtest.Environment // nil until a test needs it
-	stopManager = func() error { return nil }
-)
+// api is a client of the API server, with both forms installed.
+var api client.Client
 
-var startTestEnv = sync.OnceValue(func() error {
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("not run: these tests need a real API server, and -short is set")
+		return
+	}
+	ctrl.SetLogger(klog.Background())
+	code := 1
+	err := withBothForms(func() { code = m.Run() })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// withBothForms runs the tests while an API server and the webhook's program are running.
+func withBothForms(run func()) (err error) {
 	assets, err := utils.EnvtestAssets("..")
 	if err != nil {
 		return err
 	}
-	testEnv = &envtest.Environment{BinaryAssetsDirectory: assets}
-	if _, err := testEnv.Start(); err != nil {
-		return err
+	testEnv := &envtest.Environment{
+		BinaryAssetsDirectory: assets,
+		WebhookInstallOptions: envtest.WebhookInstallOptions{Paths: []string{"manifests/webhook.yaml"}},
 	}
-	api, err := client.New(testEnv.Config, client.Options{})
+	config, err := testEnv.Start()
 	if err != nil {
 		return err
 	}
-	for _, file := range []string{"config.yaml", "webhook.yaml", "policy.yaml"} {
-		if err := apply(context.Background(), api, "manifests/"+file); err != nil {
+	defer func() { err = errors.Join(err, testEnv.Stop()) }()
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{} // about Pod security
+	if api, err = client.New(config, client.Options{}); err != nil {
+		return err
+	}
+	for _, file := range []string{"config.yaml", "policy.yaml"} {
+		if err := apply(context.Background(), "manifests/"+file); err != nil {
 			return err
 		}
 	}
-	return startManager()
-})
-
-// startManager runs the program as with --local. It returns once the webhook is served.
-func startManager() error {
-	dir, err := os.MkdirTemp("", "imagepolicy-")
+	installed := testEnv.WebhookInstallOptions
+	mgr, err := newManager(config, webhook.Options{
+		Host: installed.LocalServingHost, Port: installed.LocalServingPort, CertDir: installed.LocalServingCertDir,
+	}, "0")
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	stopManager = func() error {
-		stop()
-		return errors.Join(<-ended, os.RemoveAll(dir))
-	}
-	o := options{local: true, certDir: dir}
-	if o.port, err = freePort(); err == nil {
-		err = serveLocally(ctx, testEnv.Config, o)
-	}
-	var mgr ctrl.Manager
-	if err == nil {
-		mgr, err = newManager(ctx, testEnv.Config, o)
-	}
-	if err != nil {
-		ended <- nil
-		return err
-	}
 	go func() { ended <- mgr.Start(ctx) }()
-	return poll(ctx, func(context.Context) bool { return mgr.GetWebhookServer().StartedChecker()(nil) == nil })
-}
-
-// TestMain fails the run if a goroutine is left behind.
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(klog.Background())
-	goleak.VerifyTestMain(andStop{m})
-}
-
-// andStop stops the shared manager and API server after the tests.
-type andStop struct{ *testing.M }
-
-func (tests andStop) Run() (code int) {
-	code = tests.M.Run()
-	err := stopManager()
-	if testEnv != nil {
-		err = errors.Join(err, testEnv.Stop())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "stop the manager and the API server:", err)
-		return 1
-	}
-	return code
-}
-
-// newAPIServer returns a client of the API server, with both forms installed.
-func newAPIServer(t testing.TB) client.Client {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("this needs a real API server, and -short is set")
-	}
-	must(t, startTestEnv())
-	config := rest.CopyConfig(testEnv.Config)
-	config.QPS = -1
-	config.WarningHandler = rest.NoWarnings{} // about Pod security
-	transport, err := rest.TransportFor(config)
-	must(t, err)
-	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
-	api, err := client.New(config, client.Options{})
-	must(t, err)
-	return api
+	run()
+	stop()
+	return <-ended
 }
 
 // newNamespace returns a new namespace, in which old Deployments are stored before it opts in to the
-// form, or never if form is "". It returns once the API server knows about the label.
-func newNamespace(t testing.TB, api client.Client, form string, old ...*appsv1.Deployment) string {
+// form, or never for another form. It returns once the API server knows about the label.
+func newNamespace(t testing.TB, form string, old ...*appsv1.Deployment) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	must(t, api.Create(t.Context(), namespace))
@@ -147,17 +110,17 @@ func newNamespace(t testing.TB, api client.Client, form string, old ...*appsv1.D
 		deployment.Namespace = namespace.Name
 		must(t, api.Create(t.Context(), deployment))
 	}
-	if form != "" {
-		label(t, api, namespace, form)
+	if form == withWebhook || form == withPolicy {
+		label(t, namespace, form)
 		eventually(t, "the API server applies the rule", func(ctx context.Context) bool {
-			return apierrors.IsInvalid(tryCreate(ctx, api, namespace.Name, "nginx"))
+			return apierrors.IsInvalid(tryCreate(ctx, namespace.Name, "nginx"))
 		})
 	}
 	return namespace.Name
 }
 
 // label makes the namespace opt in to the form.
-func label(t testing.TB, api client.Client, namespace *corev1.Namespace, form string) {
+func label(t testing.TB, namespace *corev1.Namespace, form string) {
 	t.Helper()
 	before := namespace.DeepCopy()
 	metav1.SetMetaDataLabel(&namespace.ObjectMeta, optIn, form)
@@ -165,17 +128,17 @@ func label(t testing.TB, api client.Client, namespace *corev1.Namespace, form st
 }
 
 // tryCreate asks the API server whether it would create a Deployment with that image.
-func tryCreate(ctx context.Context, api client.Client, namespace, image string) error {
+func tryCreate(ctx context.Context, namespace, image string) error {
 	deployment := aDeployment("new", image)
 	deployment.Namespace = namespace
 	return api.Create(ctx, deployment, client.DryRunAll)
 }
 
-// apply applies all objects in a file, except those for cert-manager, whose CRDs aren't here.
-func apply(ctx context.Context, api client.Client, file string) error {
+// apply applies all objects in a file.
+func apply(ctx context.Context, file string) error {
 	objects, err := readObjects(file)
 	for _, object := range objects {
-		if err == nil && object.GroupVersionKind().Group != "cert-manager.io" {
+		if err == nil {
 			err = api.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership)
 		}
 	}
@@ -198,15 +161,6 @@ func readObjects(file string) (objects []*unstructured.Unstructured, err error) 
 		}
 		objects = append(objects, object)
 	}
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(localhost, "0"))
-	if err != nil {
-		return 0, err
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
 // aDeployment returns a Deployment with a container for each image.
@@ -236,14 +190,11 @@ func withInit(deployment *appsv1.Deployment, images ...string) *appsv1.Deploymen
 // eventually waits until a condition holds, and fails the test if that takes too long.
 func eventually(t testing.TB, what string, holds func(context.Context) bool) {
 	t.Helper()
-	if err := poll(context.WithoutCancel(t.Context()), holds); err != nil {
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), 20*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+	if err != nil {
 		t.Fatalf("still not true after a minute: %s", what)
 	}
-}
-
-func poll(ctx context.Context, holds func(context.Context) bool) error {
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true,
-		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 }
 
 func must(t testing.TB, err error) {

@@ -1,5 +1,5 @@
-// The writes of Deployments, as in the chapter. Each one states its assumption, so that the API
-// server refuses it with 409 if that is no longer true.
+// The writes. Each one states its assumption, so that the API server refuses it with 409 if that is
+// no longer true.
 
 package main
 

@@ -43,8 +43,7 @@ func (c *controller) syncDeployment(ctx context.Context, tdset *TDSet, replicas 
 			return observed, fmt.Errorf("update Deployment: %w", err)
 		}
 	}
-	// Don't compare with desired, because some clients replace what they send with the answer.
-	if !upToDate(written, desiredDeployment(tdset, replicas)) {
+	if !upToDate(written, desired) {
 		return written, fmt.Errorf("write Deployment: %w", errOverruled)
 	}
 	return written, nil

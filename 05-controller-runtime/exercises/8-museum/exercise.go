@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,6 +19,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -205,15 +206,20 @@ func (c *controller) syncDeployment(ctx context.Context, foo *samplecontrollerv1
 	return deployment, nil
 }
 
-// applyDeployment applies desired and returns the API server's answer, with which Apply has
-// replaced desired.
+// applyDeployment applies desired and returns the API server's answer. It goes through an
+// unstructured object, which Apply replaces with the answer. Into desired, Apply would only merge
+// the answer, so a label that a webhook has removed would still be there.
 func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.DeploymentApplyConfiguration, options ...client.ApplyOption) (*appsv1.Deployment, error) {
-	if err := c.Apply(ctx, desired, append(options, fieldOwner)...); err != nil {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{Object: content}
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), append(options, fieldOwner)...); err != nil {
 		return nil, err
 	}
 	applied := &appsv1.Deployment{}
-	answer, err := json.Marshal(desired)
-	return applied, errors.Join(err, json.Unmarshal(answer, applied))
+	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, applied)
 }
 
 // applyStatus sends only the condition that this controller owns. It assumes foo's resourceVersion,
