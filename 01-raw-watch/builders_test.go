@@ -22,22 +22,18 @@ var (
 )
 
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
-	foo := &samplecontrollerv1alpha1.Foo{
+func aFoo(name, deploymentName string, replicas int32) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
 		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}
-	for _, change := range changes {
-		change(foo)
-	}
-	return foo
 }
 
 // deploymentOf returns the Deployment that foo asks for, as the API server stores it: with a UID
 // and with defaults.
 func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	deployment := desiredDeployment(foo).DeepCopy()
+	deployment := desiredDeployment(foo)
 	deployment.UID = types.UID("uid of " + deployment.Name)
 	deployment.Generation = 1
 	deployment.Spec.RevisionHistoryLimit = new(int32(10))
@@ -64,6 +60,10 @@ func available(replicas int32) func(*appsv1.Deployment) {
 	}
 }
 
+func named(name string) func(*appsv1.Deployment) {
+	return func(deployment *appsv1.Deployment) { deployment.Name = name }
+}
+
 func scaledTo(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
 }
@@ -82,6 +82,8 @@ func withSidecars(deployment *appsv1.Deployment) {
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers = []corev1.Container{{Name: "before", Image: "proxy"}, pod.Containers[0], {Name: "after", Image: "log"}}
 }
+
+func withoutLabels(deployment *appsv1.Deployment) { deployment.Labels = nil }
 
 // unowned removes the owner. Such a Deployment was created by hand, or its owner was deleted with
 // --cascade=orphan.

@@ -5,14 +5,11 @@
 package wire
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 func TestReflector(t *testing.T) {
@@ -29,10 +26,6 @@ func TestReflector(t *testing.T) {
 			},
 			wantRequests: []string{"list limit=2", "list continue=p2&limit=2", "list continue=p3&limit=2", "watch from 10"},
 			wantEvents:   []string{"ADDED a at 1", "ADDED b at 2", "ADDED c at 3", "ADDED d at 4", "ADDED e at 5"},
-		},
-		"an empty collection is watched, too": {
-			server:       []http.HandlerFunc{list(10)},
-			wantRequests: []string{"list limit=2", "watch from 10"},
 		},
 		"if a list's next page has expired, the list is requested again, in one piece": {
 			server: []http.HandlerFunc{
@@ -60,22 +53,6 @@ func TestReflector(t *testing.T) {
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11", "watch from 13"},
 			wantEvents:   []string{"ADDED a at 11", "ADDED b at 12", "ADDED c at 13"},
 		},
-		"a response that ends in the middle of an object, without an HTTP error, is handled the same way": {
-			server: []http.HandlerFunc{
-				list(10),
-				stream(added(pod("a", 11)), half(added(pod("b", 12)))),
-			},
-			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11"},
-			wantEvents:   []string{"ADDED a at 11"},
-		},
-		"an object that arrives in two chunks is one object": {
-			server: []http.HandlerFunc{
-				list(10),
-				stream(half(added(pod("a", 11))), otherHalf(added(pod("a", 11)))),
-			},
-			wantRequests: []string{"list limit=2", "watch from 10", "watch from 11"},
-			wantEvents:   []string{"ADDED a at 11"},
-		},
 		"a bookmark isn't reported, and the next watch starts from it": {
 			server: []http.HandlerFunc{
 				list(10),
@@ -83,14 +60,6 @@ func TestReflector(t *testing.T) {
 			},
 			wantRequests: []string{"list limit=2", "watch from 10", "watch from 500"},
 			wantEvents:   []string{"ADDED a at 11"},
-		},
-		"an object of 1.5 MiB is reported like any other": {
-			server: []http.HandlerFunc{
-				list(10, hugePod("a", 1)),
-				stream(modified(hugePod("a", 11)), bookmark(12)),
-			},
-			wantRequests: []string{"list limit=2", "watch from 10", "watch from 12"},
-			wantEvents:   []string{"ADDED a at 1", "MODIFIED a at 11"},
 		},
 		"after an ERROR event, the watch is resumed": {
 			server: []http.HandlerFunc{
@@ -147,23 +116,4 @@ func TestReflector(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Events have no managed fields, because known keeps every object in memory until it is deleted.
-func TestEventsHaveNoManagedFields(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		withManagedFields := pod("a", 1)
-		withManagedFields.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-		server := play(t, list(10, withManagedFields))
-		ctx, cancel := context.WithCancel(t.Context())
-		events := make(chan Event)
-		go NewReflector(server.client, "/api/v1/pods").Run(ctx, events)
-
-		got := <-events
-		cancel()
-
-		if diff := cmp.Diff(Event{watch.Added, pod("a", 1)}, got); diff != "" {
-			t.Errorf("event (-want +got):\n%s", diff)
-		}
-	})
 }

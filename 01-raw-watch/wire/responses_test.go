@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -87,10 +86,8 @@ func event(eventType watch.EventType, object any) string {
 	return encode(map[string]any{"type": eventType, "object": object}) + "\n"
 }
 
-// half returns the part of an event that arrives before the connection is cut, and otherHalf the
-// lost part.
-func half(event string) string      { return event[:len(event)/2] }
-func otherHalf(event string) string { return event[len(event)/2:] }
+// half returns the part of an event that arrives before the connection is cut.
+func half(event string) string { return event[:len(event)/2] }
 
 // failure returns the Status with which the API server explains why a request failed.
 func failure(code int32, reason metav1.StatusReason) metav1.Status {
@@ -102,7 +99,6 @@ func failure(code int32, reason metav1.StatusReason) metav1.Status {
 
 var (
 	expired       = failure(http.StatusGone, metav1.StatusReasonExpired)
-	gone          = failure(http.StatusGone, metav1.StatusReasonGone)
 	internalError = failure(http.StatusInternalServerError, metav1.StatusReasonInternalError)
 )
 
@@ -124,13 +120,6 @@ func flush(w http.ResponseWriter) { w.(http.Flusher).Flush() }
 
 // proxyPage is a proxy's response when it can't reach the API server.
 const proxyPage = "<html><head><title>502 Bad Gateway</title></head></html>"
-
-// hugePod returns a Pod of 1.5 MiB, the largest object that etcd accepts by default.
-func hugePod(name string, resourceVersion int) metav1.PartialObjectMetadata {
-	huge := pod(name, resourceVersion)
-	huge.Annotations = map[string]string{"all": strings.Repeat("x", 3<<19)}
-	return huge
-}
 
 func encode(value any) string {
 	text, err := json.Marshal(value)

@@ -32,7 +32,7 @@ type script struct {
 // play starts a server with these responses, and a client for it.
 func play(t *testing.T, responses ...http.HandlerFunc) *script {
 	s := &script{responses: responses, over: make(chan struct{})}
-	network := &network{calls: make(chan net.Conn), closed: make(chan struct{})}
+	network := make(network)
 	server := &http.Server{Handler: s}
 	go server.Serve(network)
 	client, err := NewClient(&rest.Config{Host: "http://localhost", Dial: network.Dial})
@@ -109,32 +109,21 @@ func describe(event Event) string {
 	return fmt.Sprintf("%s %s at %s", event.Type, event.Object.Name, event.Object.ResourceVersion)
 }
 
-// network connects a client to a server in the same process.
-type network struct {
-	calls  chan net.Conn
-	closed chan struct{}
-}
+// network is a listener for connections from the same process.
+type network chan net.Conn
 
-func (n *network) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (n network) Dial(context.Context, string, string) (net.Conn, error) {
 	near, far := net.Pipe()
-	select {
-	case n.calls <- far:
-		return near, nil
-	case <-n.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	n <- far
+	return near, nil
 }
 
-func (n *network) Accept() (net.Conn, error) {
-	select {
-	case call := <-n.calls:
-		return call, nil
-	case <-n.closed:
-		return nil, net.ErrClosed
+func (n network) Accept() (net.Conn, error) {
+	if conn, open := <-n; open {
+		return conn, nil
 	}
+	return nil, net.ErrClosed
 }
 
-func (n *network) Close() error   { close(n.closed); return nil }
-func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
+func (n network) Close() error { close(n); return nil }
+func (network) Addr() net.Addr { return &net.TCPAddr{} }

@@ -1,24 +1,20 @@
 package wire
 
 import (
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // The README shows such lines, and tools count them, so their format must not change.
 func TestTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var printed strings.Builder
-		node := metav1.PartialObjectMetadata{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
-			ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "12"},
-		}
+		node := pod("n", 12)
+		node.Kind, node.Namespace = "Node", ""
 		server := play(t, list(10), stream(added(pod("a", 11)), modified(node), bookmark(13)), stream(failed(expired)))
 		server.client.TraceTo(&printed)
 
@@ -39,17 +35,4 @@ func TestTrace(t *testing.T) {
 			t.Errorf("trace (-want +got):\n%s", diff)
 		}
 	})
-}
-
-// A request that got no response is traced, too, with the reason.
-func TestTraceOfARequestWithoutAResponse(t *testing.T) {
-	var printed strings.Builder
-	client := clientOf(t, "", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	client.TraceTo(&printed)
-
-	client.Do(t.Context(), http.MethodDelete, "/api/v1/namespaces/default/pods/a", nil, nil, nil)
-
-	if got := printed.String(); !strings.HasPrefix(got, "> DELETE /api/v1/namespaces/default/pods/a  ") || !strings.HasSuffix(got, "EOF\n") {
-		t.Errorf("got the trace %q, want one line with the request and EOF", got)
-	}
 }
