@@ -6,39 +6,34 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
-var earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
-	foo := &samplecontrollerv1alpha1.Foo{
+func aFoo(name, deploymentName string, replicas int32) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
 		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}
-	for _, change := range changes {
-		change(foo)
-	}
-	return foo
 }
 
-// deploymentOf returns the Deployment that foo asks for, as the API server stores it: with a UID
-// and with defaults.
+// aSettledFoo returns a Foo, and its Deployment web, between which nothing is left to do.
+func aSettledFoo() (*samplecontrollerv1alpha1.Foo, *appsv1.Deployment) {
+	foo := aFoo("example", "web", 3)
+	deployment := deploymentOf(foo, available(3))
+	foo.Status = desiredStatus(foo, deployment, nil, metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)))
+	return foo, deployment
+}
+
+// deploymentOf returns the Deployment that foo asks for, as the API server stores it.
 func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	deployment := desiredDeployment(foo).DeepCopy()
+	deployment := desiredDeployment(foo)
 	deployment.UID = types.UID("uid of " + deployment.Name)
 	deployment.Generation = 1
-	deployment.Spec.RevisionHistoryLimit = new(int32(10))
-	deployment.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
-	pod := &deployment.Spec.Template.Spec
-	pod.RestartPolicy = corev1.RestartPolicyAlways
-	pod.Containers[0].TerminationMessagePath = corev1.TerminationMessagePathDefault
 	for _, change := range changes {
 		change(deployment)
 	}
@@ -60,13 +55,4 @@ func available(replicas int32) func(*appsv1.Deployment) {
 
 func scaledTo(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
-}
-
-// unowned removes the owner. Such a Deployment was created by hand, or its owner was deleted with
-// --cascade=orphan.
-func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }
-
-// ofAnEarlierFoo makes the owner an earlier Foo of the same name, which is gone.
-func ofAnEarlierFoo(deployment *appsv1.Deployment) {
-	deployment.OwnerReferences[0].UID = "uid of a Foo that is gone"
 }

@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
-
-	samplecontrollerv1alpha1 "example.com/operators/02-informers/pkg/apis/samplecontroller/v1alpha1"
 )
 
 // assertType is wrong: a tombstone has another type, so it panics.
@@ -81,6 +79,9 @@ func TestDeleteHandlers(t *testing.T) {
 				miss()
 				stop()
 
+				if got, want := c.state(), "example is Progressing, web has 3 replicas"; got != want {
+					t.Errorf("the controller's own handler has led to %q, want %q", got, want)
+				}
 				t.Logf("the handler sees: %s", handled)
 				if handled != test.want {
 					t.Errorf("want: %s", test.want)
@@ -93,10 +94,8 @@ func TestDeleteHandlers(t *testing.T) {
 // newClusterWithAStalledWatch has a Foo, and its Deployment web. miss deletes web while the watch
 // sends nothing, and then the watch fails, so the informer lists again.
 func newClusterWithAStalledWatch(t *testing.T) (c *cluster, miss func()) {
-	settled := aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-		foo.Status = desiredStatus(foo, deploymentOf(foo, available(3)), nil, earlier)
-	})
-	c = newCluster(t, settled, deploymentOf(settled, available(3)))
+	foo, web := aSettledFoo()
+	c = newCluster(t, 0, foo, web)
 	stalled := watch.NewRaceFreeFake()
 	watches := 0
 	c.fakeKube.PrependWatchReactor("deployments", func(clienttesting.Action) (handled bool, stream watch.Interface, err error) {
@@ -104,7 +103,7 @@ func newClusterWithAStalledWatch(t *testing.T) (c *cluster, miss func()) {
 		return watches == 1, stalled, nil
 	})
 	return c, func() {
-		c.remove(deploymentOf(settled))
+		c.remove(web)
 		stalled.Error(&apierrors.NewResourceExpired("too old resource version").ErrStatus)
 		time.Sleep(time.Minute) // the Reflector pauses before it lists again
 		synctest.Wait()

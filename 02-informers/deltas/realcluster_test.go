@@ -3,15 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -32,38 +27,31 @@ import (
 // there are two webs.
 func TestACutWatch(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		refusal error  // the answer to the first attempt to resume the watch; nil: it works
-		want    string // deltas and calls; the rest depends on how many deltas came at once
+		refusal error    // the answer to the first attempt to resume the watch; nil: it works
+		want    []string // the calls of handlers
 	}{
-		"the server remembers": {nil, `
-Deleted      web@2
-  handler    OnDelete web@2
-Added        web@3
-  handler    OnAdd web@3 isInInitialList=false
-Deleted      old@2
-  handler    OnDelete old@2
-`},
-		"the server has forgotten": {apierrors.NewResourceExpired("too old resource version"), `
-ReplacedAll  kube-root-ca.crt@1 web@2
-  handler    OnDelete tombstone of old@1
-  handler    OnUpdate web@1 -> web@2
-`},
+		"the server remembers": {
+			nil,
+			[]string{"OnDelete web", "OnAdd web isInInitialList=false", "OnDelete old"},
+		},
+		"the server has forgotten": {
+			apierrors.NewResourceExpired("too old resource version"),
+			[]string{"OnDelete tombstone of old", "OnUpdate web -> web"},
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel() // each has to wait for the Reflector's backoff
 			configMaps, lw := newNamespace(t)
 			cut, restore := cuttable(lw)
-			var printed output
+			printed := make(printer, 100)
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan struct{})
-			go func() { defer close(ended); newInformer(&printed, func() {}).run(ctx, lw) }()
+			go func() { defer close(ended); newInformer(printed, func() {}).run(ctx, lw) }()
 			defer func() { stop(); <-ended }()
-			// The server creates a kube-root-ca.crt in every namespace.
-			printed.await(t, func(text string) bool { return strings.Contains(text, "OnAdd kube-root-ca.crt@") })
+			printed.until(t, "OnAdd kube-root-ca.crt@") // the server creates one in every namespace
 			create(t, configMaps, "old")
 			create(t, configMaps, "web")
-			printed.await(t, func(text string) bool { return strings.Contains(text, "OnAdd web@") })
-			printed.clear()
+			printed.until(t, "OnAdd web@")
 
 			cut()
 			must(t, configMaps.Delete(ctx, "web", metav1.DeleteOptions{}))
@@ -71,17 +59,10 @@ ReplacedAll  kube-root-ca.crt@1 web@2
 			must(t, configMaps.Delete(ctx, "old", metav1.DeleteOptions{}))
 			restore(test.refusal)
 
-			wantDeltas, wantCalls := split(test.want)
-			text := printed.await(t, func(text string) bool {
-				_, calls := split(text)
-				return len(calls) == len(wantCalls)
-			})
-			fmt.Fprint(t.Output(), text)
-			deltas, calls := split(counted(text))
-			if diff := cmp.Diff(wantDeltas, deltas); diff != "" {
-				t.Errorf("deltas (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantCalls, calls); diff != "" {
+			last, _, _ := strings.Cut(test.want[len(test.want)-1], " ->")
+			lines := printed.until(t, last+"@")
+			fmt.Fprint(t.Output(), strings.Join(lines, ""))
+			if diff := cmp.Diff(test.want, calls(lines)); diff != "" {
 				t.Errorf("calls of handlers (-want +got):\n%s", diff)
 			}
 		})
@@ -116,30 +97,23 @@ func create(t *testing.T, configMaps corev1client.ConfigMapInterface, name strin
 	must(t, err)
 }
 
-// cuttable makes it possible to cut lw's first watch. There is no other one until restore. With an
-// error, restore refuses the first attempt.
+// cuttable makes it possible to cut lw's first watch, as if the connection had been lost. There is
+// no other one until restore. With an error, restore refuses the first attempt.
 func cuttable(lw *cache.ListWatch) (cut func(), restore func(refusal error)) {
 	isCut, restored := make(chan struct{}), make(chan error, 1)
-	open := lw.WatchFuncWithContext
-	attempts := 0
+	open, attempts := lw.WatchFuncWithContext, 0
 	lw.WatchFuncWithContext = func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-		attempts++
-		if attempts == 1 {
+		if attempts++; attempts == 1 {
 			stream, err := open(ctx, options)
 			if err != nil {
 				return nil, err
 			}
 			return forwardUntil(isCut, stream), nil
 		}
-		select {
-		case err := <-restored: // nil once it is closed
-			if err != nil {
-				return nil, err
-			}
-			return open(ctx, options)
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := <-restored; err != nil { // nil once it is closed
+			return nil, err
 		}
+		return open(ctx, options)
 	}
 	cut = func() { close(isCut) }
 	restore = func(refusal error) {
@@ -151,96 +125,56 @@ func cuttable(lw *cache.ListWatch) (cut func(), restore func(refusal error)) {
 	return cut, restore
 }
 
-// forwardUntil returns a watch that ends when isCut is closed, as if the connection had been lost.
 func forwardUntil(isCut <-chan struct{}, stream watch.Interface) watch.Interface {
 	events := make(chan watch.Event)
-	forwarded := watch.NewProxyWatcher(events)
 	go func() {
 		defer close(events)
 		defer stream.Stop()
 		for {
 			select {
-			case event := <-stream.ResultChan():
-				select {
-				case events <- event:
-				case <-forwarded.StopChan():
+			case event, isOpen := <-stream.ResultChan():
+				if !isOpen {
 					return
 				}
+				events <- event
 			case <-isCut:
-				return
-			case <-forwarded.StopChan():
 				return
 			}
 		}
 	}()
-	return forwarded
+	return watch.NewProxyWatcher(events)
 }
 
-var version = regexp.MustCompile(`([a-z.-]+)@(\d+)`)
+// printer gets the lines that an informer prints.
+type printer chan string
 
-// split returns the deltas and the calls of handlers, but not those for kube-root-ca.crt, because
-// the objects of a list have no certain order.
-func split(text string) (deltas, calls []string) {
-	for line := range strings.Lines(text) {
-		switch step, _, _ := strings.Cut(strings.TrimSpace(line), " "); step {
-		case "handler":
-			if !strings.Contains(line, "kube-root-ca.crt") {
-				calls = append(calls, line)
+func (p printer) Write(line []byte) (int, error) { p <- string(line); return len(line), nil }
+
+// until returns the lines up to one that contains a text.
+func (p printer) until(t *testing.T, text string) (lines []string) {
+	t.Helper()
+	timeout := time.After(time.Minute)
+	for {
+		select {
+		case line := <-p:
+			lines = append(lines, line)
+			if strings.Contains(line, text) {
+				return lines
 			}
-		case "Added", "Updated", "Deleted", "ReplacedAll":
-			deltas = append(deltas, line)
+		case <-timeout:
+			t.Fatalf("after a minute, the informer hasn't printed %q", text)
 		}
 	}
-	return deltas, calls
 }
 
-// counted replaces the versions of each object by 1, 2 and so on.
-func counted(text string) string {
-	versions := map[string][]int{}
-	for _, match := range version.FindAllStringSubmatch(text, -1) {
-		number, _ := strconv.Atoi(match[2]) // digits only
-		versions[match[1]] = append(versions[match[1]], number)
+var version = regexp.MustCompile(`@\d+`)
+
+// calls returns the calls of handlers without versions, and without those for kube-root-ca.crt.
+func calls(lines []string) (calls []string) {
+	for _, line := range lines {
+		if step, call, _ := strings.Cut(strings.TrimSpace(line), " "); step == "handler" && !strings.Contains(call, "kube-root-ca.crt") {
+			calls = append(calls, version.ReplaceAllString(strings.TrimSpace(call), ""))
+		}
 	}
-	for name, all := range versions {
-		slices.Sort(all)
-		versions[name] = slices.Compact(all)
-	}
-	return version.ReplaceAllStringFunc(text, func(found string) string {
-		name, digits, _ := strings.Cut(found, "@")
-		number, _ := strconv.Atoi(digits)
-		return fmt.Sprintf("%s@%d", name, slices.Index(versions[name], number)+1)
-	})
-}
-
-// output is what an informer has printed.
-type output struct {
-	lock sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(text []byte) (int, error) {
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	return o.text.Write(text)
-}
-
-func (o *output) clear() {
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	o.text.Reset()
-}
-
-// await waits until the text is as it should be, and returns it. It fails the test after a minute.
-func (o *output) await(t *testing.T, isComplete func(text string) bool) (text string) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		o.lock.Lock()
-		defer o.lock.Unlock()
-		text = o.text.String()
-		return isComplete(text), nil
-	})
-	if err != nil {
-		t.Errorf("the output isn't complete: %v:\n%s", err, text)
-	}
-	return text
+	return calls
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,8 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 )
@@ -90,31 +89,27 @@ func TestSwap(t *testing.T) {
 
 // If the ConfigMap doesn't exist yet, its creation is an event that reaches every Deployment.
 func TestALaterConfigMapReachesEveryDeployment(t *testing.T) {
-	client := fake.NewClientset(deployment("x", "old"), deployment("y", "old"))
-	// Unlike a real server, the fake never reports an object that was created between a List and a
-	// Watch. So wait for the watch.
-	watching := make(chan struct{})
-	client.PrependWatchReactor("configmaps", func(action clienttesting.Action) (bool, watch.Interface, error) {
-		stream, err := client.Tracker().Watch(action.GetResource(), action.GetNamespace())
-		close(watching)
-		return true, stream, err
-	})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	s := newSwapper(client, namespace)
-	go func() { defer close(ended); s.run(ctx) }()
-	defer func() { stop(); <-ended }()
-	<-watching
-	if _, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(map[string]string{"image": "new"}), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"x", "y"} {
-		err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
-			d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
-			return err == nil && d.Spec.Template.Spec.Containers[0].Image == "new", err
-		})
-		if err != nil {
-			t.Errorf("Deployment %s: %v", name, err)
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(deployment("x", "old"), deployment("y", "old"))
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go newSwapper(client, namespace).run(ctx)
+		time.Sleep(time.Second) // in the bubble's time, and until the informers watch
+		synctest.Wait()
+
+		if _, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(map[string]string{"image": "new"}), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
 		}
-	}
+		synctest.Wait()
+
+		list, err := client.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list.Items {
+			if image := d.Spec.Template.Spec.Containers[0].Image; image != "new" {
+				t.Errorf("Deployment %s has the image %s, want new", d.Name, image)
+			}
+		}
+	})
 }
