@@ -3,70 +3,37 @@
 package main
 
 import (
-	"time"
-
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 )
 
-var now = metav1.NewTime(time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC))
-
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
-	foo := &samplecontrollerv1alpha1.Foo{
+func aFoo(name, deploymentName string, replicas int32) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
 		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}
-	for _, change := range changes {
-		change(foo)
-	}
-	return foo
 }
 
-// deploymentOf returns the Deployment that foo asks for, as the API server stores it: with a UID
-// and with defaults.
+// deploymentOf returns the Deployment that foo asks for.
 func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
-	deployment := desiredDeployment(foo).DeepCopy()
-	deployment.UID = types.UID("uid of " + deployment.Name)
-	deployment.Generation = 1
-	deployment.Spec.RevisionHistoryLimit = new(int32(10))
-	deployment.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
-	pod := &deployment.Spec.Template.Spec
-	pod.RestartPolicy = corev1.RestartPolicyAlways
-	pod.Containers[0].TerminationMessagePath = corev1.TerminationMessagePathDefault
+	deployment := desiredDeployment(foo)
 	for _, change := range changes {
 		change(deployment)
 	}
 	return deployment
 }
 
-// available sets the status: the Deployment controller has seen the spec, and that many replicas
-// are available.
+// available sets the status: the rollout is finished, and that many replicas are available.
 func available(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
-		deployment.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: deployment.Generation,
-			Replicas:           replicas,
-			UpdatedReplicas:    replicas,
-			AvailableReplicas:  replicas,
-		}
+		deployment.Status = appsv1.DeploymentStatus{Replicas: replicas, UpdatedReplicas: replicas, AvailableReplicas: replicas}
 	}
 }
 
-func scaledTo(replicas int32) func(*appsv1.Deployment) {
-	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
-}
-
-// annotated adds somebody else's annotation.
-func annotated(deployment *appsv1.Deployment) {
-	deployment.Annotations = map[string]string{"team": "blue"}
-}
-
-// unowned removes the owner. Such a Deployment was created by hand, or its owner was deleted with
-// --cascade=orphan.
+// unowned removes the owner, as if the Deployment had been created by hand.
 func unowned(deployment *appsv1.Deployment) { deployment.OwnerReferences = nil }

@@ -1,11 +1,10 @@
-// A real cluster for tests: a new namespace, and a controller for it. cluster_test.go has a cluster
-// in memory.
+// A real cluster for tests: a new namespace, and a controller for it. cluster_test.go has a
+// controller with fakes.
 
 package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -14,21 +13,20 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
-	"sigs.k8s.io/yaml"
 
 	samplecontrollerv1alpha1 "example.com/operators/03-workqueue/pkg/apis/samplecontroller/v1alpha1"
 	"example.com/operators/03-workqueue/pkg/client"
 )
+
+var foosResource = samplecontrollerv1alpha1.GroupVersion.WithResource("foos")
 
 // realCluster is a controller for one namespace of a real server. It isn't started: tests call its
 // functions.
@@ -57,8 +55,6 @@ func newRealCluster(t *testing.T) *realCluster {
 	must(t, err)
 	if _, err := foos.Foos("").List(t.Context(), metav1.ListOptions{}); apierrors.IsNotFound(err) {
 		t.Fatal("the cluster has no Foos: kubectl apply -f manifests/crd.yaml")
-	} else if err != nil {
-		t.Fatal(err)
 	}
 	namespaces := kube.CoreV1().Namespaces()
 	namespace, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "workqueue-"}}, metav1.CreateOptions{})
@@ -68,10 +64,7 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Error(err)
 		}
 	})
-	controller, err := newController(t.Context(), foos, kube, namespace.Name, 0)
-	must(t, err)
-	controller.recorder = record.NewFakeRecorder(100)
-	t.Cleanup(controller.queue.ShutDown)
+	controller, _ := newTestController(t, foos, kube, namespace.Name)
 	return &realCluster{controller, namespace.Name, users.Resource(foosResource).Namespace(namespace.Name), t}
 }
 
@@ -94,52 +87,30 @@ func (c *realCluster) start() (stop func()) {
 	return stop
 }
 
-// create creates a Foo from YAML.
-func (c *realCluster) create(text string) {
+// create creates a Foo, and returns it as it is stored.
+func (c *realCluster) create(foo *samplecontrollerv1alpha1.Foo) *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
-	var foo unstructured.Unstructured
-	must(c.t, yaml.Unmarshal([]byte(text), &foo.Object))
-	_, err := c.users.Create(c.t.Context(), &foo, metav1.CreateOptions{})
+	foo.Namespace = c.namespace
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(foo)
 	must(c.t, err)
+	_, err = c.users.Create(c.t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+	must(c.t, err)
+	return c.foo()
 }
 
-// change changes the spec of the Foo named example, as kubectl patch does.
-func (c *realCluster) change(spec string) {
+// foo returns the only Foo.
+func (c *realCluster) foo() *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
-	_, err := c.users.Patch(c.t.Context(), "example", types.MergePatchType, []byte(`{"spec":`+spec+`}`), metav1.PatchOptions{})
+	list, err := c.foos.Foos(c.namespace).List(c.t.Context(), metav1.ListOptions{})
 	must(c.t, err)
+	return &list.Items[0]
 }
 
-// changeByHand patches a Deployment, as a user might with kubectl.
-func (c *realCluster) changeByHand(deployment, patch string) {
+func (c *realCluster) deployment(name string) *appsv1.Deployment {
 	c.t.Helper()
-	_, err := c.kube.AppsV1().Deployments(c.namespace).Patch(c.t.Context(), deployment, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	deployment, err := c.kube.AppsV1().Deployments(c.namespace).Get(c.t.Context(), name, metav1.GetOptions{})
 	must(c.t, err)
-}
-
-// foo returns the Foo named example.
-func (c *realCluster) foo(ctx context.Context) (*samplecontrollerv1alpha1.Foo, error) {
-	list, err := c.foos.Foos(c.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if len(list.Items) != 1 {
-		return nil, fmt.Errorf("%d Foos, want one", len(list.Items))
-	}
-	return &list.Items[0], nil
-}
-
-func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
-	return c.kube.AppsV1().Deployments(c.namespace).Get(ctx, name, metav1.GetOptions{})
-}
-
-// isReady returns a function that reports whether the Foo is ready with that many replicas.
-func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
-	return func(ctx context.Context) bool {
-		foo, err := c.foo(ctx)
-		return err == nil && foo.Status.AvailableReplicas == replicas && foo.Status.ObservedGeneration == foo.Generation &&
-			meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
-	}
+	return deployment
 }
 
 // eventually waits until a condition holds, and fails the test if that takes too long.
@@ -158,6 +129,3 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
-
-// errorOf returns the error of a function that returns something else, too.
-func errorOf[T any](_ T, err error) error { return err }

@@ -38,7 +38,7 @@ func TestARejectedEventIsLost(t *testing.T) {
 					return attempts.Add(1) == 1 && test.failure != nil, nil, test.failure
 				})
 				ctx, stop := context.WithCancel(t.Context())
-				c, err := newController(ctx, newFakeFoos(), kube, "", 0)
+				c, err := newController(ctx, fakeFoos{}, kube, "", 0)
 				if err != nil {
 					t.Fatal(err)
 				}
