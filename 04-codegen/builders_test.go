@@ -20,26 +20,13 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-var (
-	earlier = metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	now     = metav1.NewTime(time.Date(2026, 1, 1, 13, 0, 0, 0, time.UTC))
-)
-
 // aFoo returns a Foo that asks for a Deployment of that name with that many replicas.
-func aFoo(name, deploymentName string, replicas int32, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
-	foo := &samplecontrollerv1alpha1.Foo{
+func aFoo(name, deploymentName string, replicas int32) *samplecontrollerv1alpha1.Foo {
+	return &samplecontrollerv1alpha1.Foo{
 		TypeMeta:   metav1.TypeMeta{APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid of " + name), Generation: 1},
 		Spec:       samplecontrollerv1alpha1.FooSpec{DeploymentName: deploymentName, Replicas: &replicas},
 	}
-	for _, change := range changes {
-		change(foo)
-	}
-	return foo
-}
-
-func keyOf(foo *samplecontrollerv1alpha1.Foo) types.NamespacedName {
-	return types.NamespacedName{Namespace: foo.Namespace, Name: foo.Name}
 }
 
 // deploymentOf returns the Deployment that foo asks for, as the API server stores it: with a UID
@@ -47,12 +34,9 @@ func keyOf(foo *samplecontrollerv1alpha1.Foo) types.NamespacedName {
 func deploymentOf(foo *samplecontrollerv1alpha1.Foo, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := applied(desiredDeployment(foo))
 	deployment.UID = types.UID("uid of " + deployment.Name)
-	deployment.Generation = 1
 	deployment.Spec.RevisionHistoryLimit = new(int32(10))
 	deployment.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
-	pod := &deployment.Spec.Template.Spec
-	pod.RestartPolicy = corev1.RestartPolicyAlways
-	pod.Containers[0].TerminationMessagePath = corev1.TerminationMessagePathDefault
+	deployment.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	for _, change := range changes {
 		change(deployment)
 	}
@@ -72,30 +56,12 @@ func applied(desired *appsv1ac.DeploymentApplyConfiguration) *appsv1.Deployment 
 	return &deployment
 }
 
-// available sets the status: the Deployment controller has seen the spec, and that many replicas
-// are available.
-func available(replicas int32) func(*appsv1.Deployment) {
-	return func(deployment *appsv1.Deployment) {
-		deployment.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: deployment.Generation,
-			Replicas:           replicas,
-			UpdatedReplicas:    replicas,
-			AvailableReplicas:  replicas,
-		}
-	}
-}
-
 func scaledTo(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Replicas = &replicas }
 }
 
 func running(image string) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { deployment.Spec.Template.Spec.Containers[0].Image = image }
-}
-
-// annotated adds somebody else's annotation.
-func annotated(deployment *appsv1.Deployment) {
-	deployment.Annotations = map[string]string{"team": "blue"}
 }
 
 // withSidecars adds somebody else's containers, before and after ours.
@@ -113,10 +79,10 @@ func ofAnEarlierFoo(deployment *appsv1.Deployment) {
 	deployment.OwnerReferences[0].UID = "uid of a Foo that is gone"
 }
 
-// terminating marks the Deployment as being deleted. Its finalizer keeps it for now.
-func terminating(deployment *appsv1.Deployment) {
-	deployment.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
-	deployment.Finalizers = []string{metav1.FinalizerDeleteDependents}
+// terminating marks an object as being deleted. Its finalizer keeps it for now.
+func terminating[T metav1.Object](object T) {
+	object.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(0, 0)})
+	object.SetFinalizers([]string{metav1.FinalizerDeleteDependents})
 }
 
 // ownersOf returns the field managers that own a field of object. Write its path as managedFields
@@ -139,10 +105,6 @@ func ownersOf(object metav1.Object, path ...string) (owners []string) {
 func readYAML(t *testing.T, file string, object any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, object); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	must(t, err)
+	must(t, yaml.UnmarshalStrict(text, object))
 }

@@ -46,9 +46,10 @@ func TestIntegrationFromUpdateToApply(t *testing.T) {
 			// Release 2 no longer sets the variable, and leaves the replicas to an autoscaler.
 			desired := desiredDeployment(foo)
 			desired.Spec.Replicas = nil
-			must(t, errorOf(c.updateDeployment(t.Context(), c.web(), desired)))
+			web, err := c.updateDeployment(t.Context(), c.web(), desired)
+			must(t, err)
 
-			got := stateOf(c.web())
+			got := stateOf(web)
 			t.Log(got)
 			if got != test.want {
 				t.Errorf("want: %s", test.want)
@@ -63,7 +64,7 @@ func TestIntegrationAMigrationOfAnOldVersionIsRefused(t *testing.T) {
 	c := newRealCluster(t)
 	c.createAsRelease1()
 	before := c.web()
-	c.changeByHand("web", `{"metadata":{"annotations":{"team":"blue"}}}`)
+	c.changeByHand(`{"metadata":{"annotations":{"team":"blue"}}}`)
 
 	if err := c.migrate(before); !apierrors.IsConflict(err) {
 		t.Errorf("got the error %v, want a conflict", err)
@@ -97,19 +98,11 @@ func (c *realCluster) migrateNow() error {
 // and a variable.
 func (c *realCluster) createAsRelease1() *samplecontrollerv1alpha1.Foo {
 	c.t.Helper()
-	foo := c.create(example)
+	foo := c.create(aFoo("example", "web", 2))
 	deployment := deploymentOf(foo, scaledTo(3))
 	deployment.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "LOG", Value: "debug"}}
-	_, err := c.kube.AppsV1().Deployments(c.namespace).Create(c.t.Context(), deployment, metav1.CreateOptions{FieldManager: "release-1"})
-	must(c.t, err)
+	c.createByHand(deployment, "release-1")
 	return foo
-}
-
-func (c *realCluster) web() *appsv1.Deployment {
-	c.t.Helper()
-	web, err := c.deployment(c.t.Context(), "web")
-	must(c.t, err)
-	return web
 }
 
 func stateOf(web *appsv1.Deployment) string {

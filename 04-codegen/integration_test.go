@@ -1,5 +1,5 @@
 // The controller on a real API server, for what the fake clientset can't show: which writes a real
-// server refuses. Chapter 01 tests which Foos the CRD rejects.
+// server refuses.
 
 package main
 
@@ -8,42 +8,34 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-const example = `
-apiVersion: samplecontroller.k8s.io/v1alpha1
-kind: Foo
-metadata: {name: example}
-spec: {deploymentName: web, replicas: 2}
-`
-
-// A real server refuses writes whose assumptions no longer hold. The fake clientset accepts them,
-// so write_test.go tests only what is sent.
+// A real server refuses writes whose assumptions no longer hold.
 func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 	c := newRealCluster(t)
-	foo := c.create(example)
-	must(t, errorOf(c.createDeployment(t.Context(), desiredDeployment(foo))))
-	web, err := c.deployment(t.Context(), "web")
+	foo := c.create(aFoo("example", "web", 2))
+	web := c.apply(foo)
+	_, err := c.users.Patch(t.Context(), "example", types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{})
 	must(t, err)
-	c.change(`{"replicas":5}`)
 	another := web.DeepCopy()
 	another.UID = "another"
 
-	for name, test := range map[string]struct {
+	_, updateErr := c.updateDeployment(t.Context(), another, desiredDeployment(foo))
+	for sentence, test := range map[string]struct {
 		err     error
 		refused func(error) bool
 	}{
-		"an apply to a Deployment with another UID":     {errorOf(c.updateDeployment(t.Context(), another, desiredDeployment(foo))), apierrors.IsInvalid}, // a UID is immutable
+		"an apply to a Deployment with another UID":     {updateErr, apierrors.IsInvalid}, // a UID is immutable
 		"the deletion of a Deployment with another UID": {c.deleteDeployment(t.Context(), another), apierrors.IsConflict},
-		"a status of a Foo that has been scaled since":  {c.updateFooStatus(t.Context(), foo, desiredStatus(foo, web, nil, now)), apierrors.IsConflict},
+		"a status of a Foo that has been scaled since":  {c.updateFooStatus(t.Context(), foo, desiredStatus(foo, web, nil, metav1.Now())), apierrors.IsConflict},
 	} {
 		if !test.refused(test.err) {
-			t.Errorf("%s: got the error %v, want it to be refused", name, test.err)
+			t.Errorf("%s: got the error %v, want it to be refused", sentence, test.err)
 		}
 	}
 
-	handedOver, err := c.deployment(t.Context(), "web")
-	must(t, err)
+	handedOver := c.web()
 	c.ofAConfigMap(handedOver)
 	handedOver.ResourceVersion = "" // so that the Deployment controller's writes don't conflict
 	handedOver, err = c.kube.AppsV1().Deployments(c.namespace).Update(t.Context(), handedOver, metav1.UpdateOptions{})
@@ -52,11 +44,13 @@ func TestIntegrationStaleWritesAreRefused(t *testing.T) {
 		t.Errorf("an apply to a Deployment that has another controller now: got the error %v, want Invalid", err)
 	}
 
-	must(t, c.deleteDeployment(t.Context(), handedOver))
+	for range 2 { // the second time, it is gone already, as it should be
+		must(t, c.deleteDeployment(t.Context(), handedOver))
+	}
 	if _, err := c.updateDeployment(t.Context(), web, desiredDeployment(foo)); !apierrors.IsConflict(err) {
 		t.Errorf("an apply to a Deployment that is gone: got the error %v, want a conflict", err)
 	}
-	if _, err := c.deployment(t.Context(), "web"); !apierrors.IsNotFound(err) {
+	if _, err := c.getDeploymentUncached(t.Context(), c.namespace, "web"); !apierrors.IsNotFound(err) {
 		t.Errorf("got the error %v, want NotFound: the apply must not create a Deployment", err)
 	}
 }

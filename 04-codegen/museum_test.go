@@ -12,8 +12,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
 func TestMuseum(t *testing.T) {
@@ -77,9 +75,7 @@ func (c *cluster) createOrScale(name string) error {
 func (c *cluster) syncRepeatedly(sync func(foo string) error) {
 	c.t.Helper()
 	for range 4 {
-		if err := sync("example"); err != nil {
-			c.t.Fatal(err)
-		}
+		must(c.t, sync("example"))
 	}
 }
 
@@ -103,14 +99,14 @@ func rename(c *cluster, sync func(foo string) error) string {
 func deleteInTheForeground(c *cluster, sync func(foo string) error) string {
 	c.put(aFoo("example", "web", 3))
 	c.syncRepeatedly(sync)
-	c.put(aFoo("example", "web", 3, func(foo *samplecontrollerv1alpha1.Foo) {
-		foo.DeletionTimestamp, foo.Finalizers = &earlier, []string{metav1.FinalizerDeleteDependents}
-	}))
+	foo := aFoo("example", "web", 3)
+	terminating(foo)
+	c.put(foo)
 	deleted := 0
 	for range 3 {
-		if deployment := c.deployment("web"); deployment != nil {
+		if c.deployment("web") != nil {
 			deleted++
-			c.remove(deployment) // as the garbage collector does
+			must(c.t, c.fakeKube.Tracker().Delete(deploymentsResource, "default", "web")) // as the garbage collector does
 		}
 		c.syncRepeatedly(sync)
 	}
