@@ -14,11 +14,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 const (
@@ -44,11 +47,15 @@ func TestCacheSize(t *testing.T) {
 		}
 	}
 	onlyOurs := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{"app": "ours"})}
-	onlyMetadata := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
+	// What is read: Secrets, or only their metadata.
+	secret, secretList := &corev1.Secret{}, &corev1.SecretList{}
+	metadata := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
+	metadataList := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "SecretList"}}
 	for _, test := range []struct {
 		sentence string
 		options  func(*ctrl.Options)
 		object   client.Object
+		list     client.ObjectList
 		cached   int
 		// The heap per Secret of the cluster, in bytes. The bounds leave room for other versions of
 		// Go and of the libraries, and the differences are much bigger than that.
@@ -57,7 +64,8 @@ func TestCacheSize(t *testing.T) {
 		{
 			sentence: "wrong: cache everything",
 			options:  func(*ctrl.Options) {},
-			object:   &corev1.Secret{},
+			object:   secret,
+			list:     secretList,
 			cached:   secrets,
 			atLeast:  secretSize,
 			atMost:   2 * secretSize,
@@ -65,34 +73,38 @@ func TestCacheSize(t *testing.T) {
 		{
 			sentence: "right: a transform drops the data",
 			options:  secretsOnly(cache.ByObject{Transform: withoutData}),
-			object:   &corev1.Secret{},
+			object:   secret,
+			list:     secretList,
 			cached:   secrets,
 			atMost:   secretSize / 3,
 		},
 		{
 			sentence: "right: only the metadata",
 			options:  func(*ctrl.Options) {},
-			object:   onlyMetadata,
+			object:   metadata,
+			list:     metadataList,
 			cached:   secrets,
 			atMost:   secretSize / 3,
 		},
 		{
 			sentence: "right: only ours, by label",
 			options:  secretsOnly(onlyOurs),
-			object:   &corev1.Secret{},
+			object:   secret,
+			list:     secretList,
 			cached:   ours,
 			atMost:   secretSize / 3,
 		},
 		{
 			sentence: "right: only another namespace",
 			options:  secretsOnly(cache.ByObject{Namespaces: map[string]cache.Config{"default": {}}}),
-			object:   &corev1.Secret{},
+			object:   secret,
+			list:     secretList,
 			cached:   0,
 			atMost:   secretSize / 3,
 		},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			mgr := c.newManager(t, test.options)
+			mgr := c.NewManager(t, test.options)
 			start(t, mgr)
 			before := heap()
 			informer, err := mgr.GetCache().GetInformer(t.Context(), test.object) // as the first Get does
@@ -106,16 +118,17 @@ func TestCacheSize(t *testing.T) {
 			if perSecret < test.atLeast || perSecret > test.atMost {
 				t.Errorf("want %d to %d bytes", test.atLeast, test.atMost)
 			}
-			if got := c.count(t, mgr, test.object); got != test.cached {
+			must(t, mgr.GetCache().List(t.Context(), test.list))
+			if got := meta.LenList(test.list); got != test.cached {
 				t.Errorf("the cache has %d Secrets, want %d", got, test.cached)
 			}
 		})
 	}
 
 	t.Run("wrong: read what isn't cached", func(t *testing.T) {
-		mgr := c.newManager(t, secretsOnly(onlyOurs))
+		mgr := c.NewManager(t, secretsOnly(onlyOurs))
 		start(t, mgr)
-		theirs := client.ObjectKey{Namespace: c.namespace, Name: "s199"}
+		theirs := client.ObjectKey{Namespace: c.Namespace, Name: "s199"}
 		err := mgr.GetClient().Get(t.Context(), theirs, &corev1.Secret{})
 		t.Logf("Get from the cache: %v; from the server: %v", err, mgr.GetAPIReader().Get(t.Context(), theirs, &corev1.Secret{}))
 		if !apierrors.IsNotFound(err) {
@@ -125,12 +138,12 @@ func TestCacheSize(t *testing.T) {
 }
 
 // newClusterWithSecrets has a namespace with Secrets, of which a few have our label.
-func newClusterWithSecrets(t *testing.T) cluster {
+func newClusterWithSecrets(t *testing.T) testenv.Cluster {
 	t.Helper()
-	c := newCluster(t)
+	c := testenv.New(t)
 	for i := range secrets {
 		secret := &corev1.Secret{
-			ObjectMeta: c.meta(fmt.Sprintf("s%d", i)),
+			ObjectMeta: c.Meta(fmt.Sprintf("s%d", i)),
 			Data:       map[string][]byte{"release": make([]byte, secretSize)},
 		}
 		if i < ours {
@@ -139,23 +152,6 @@ func newClusterWithSecrets(t *testing.T) cluster {
 		must(t, c.Create(t.Context(), secret))
 	}
 	return c
-}
-
-// count returns the number of objects in mgr's cache.
-func (c cluster) count(t *testing.T, mgr ctrl.Manager, object client.Object) int {
-	t.Helper()
-	var list client.ObjectList = &corev1.SecretList{}
-	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
-		list = &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: metadata.Kind + "List"}}
-	}
-	must(t, mgr.GetCache().List(t.Context(), list))
-	switch list := list.(type) {
-	case *corev1.SecretList:
-		return len(list.Items)
-	case *metav1.PartialObjectMetadataList:
-		return len(list.Items)
-	}
-	return -1
 }
 
 // heap returns the size of everything that is still in use.

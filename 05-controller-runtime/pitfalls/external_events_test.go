@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 // notify is right: it returns an error when the caller of the webhook has hung up, or when the
@@ -48,8 +49,8 @@ func watchRegistry(t *testing.T, mgr ctrl.Manager, events <-chan event.GenericEv
 
 func TestExternalEvents(t *testing.T) {
 	t.Run("wrong: send while nobody reads", func(t *testing.T) {
-		c := newCluster(t)
-		mgr := c.newManager(t)
+		c := testenv.New(t)
+		mgr := c.NewManager(t)
 		events := make(chan event.GenericEvent, 2)
 		calls := make(chan string, 10)
 		watchRegistry(t, mgr, events, func(name string) { calls <- name })
@@ -57,18 +58,18 @@ func TestExternalEvents(t *testing.T) {
 		sent := 0
 		hungUp, hangUp := context.WithCancel(t.Context())
 		for len(events) < cap(events) {
-			must(t, notify(t.Context(), events, c.foo("a")))
+			must(t, notify(t.Context(), events, aFoo(c.Meta("a"))))
 			sent++
 		}
 		hangUp() // without this, the next send would block until the controller starts
-		err := notify(hungUp, events, c.foo("a"))
+		err := notify(hungUp, events, aFoo(c.Meta("a")))
 		t.Logf("before the controller runs: sent %d, and then: %v", sent, err)
 		if err == nil {
 			t.Error("a full channel took another event")
 		}
 
 		start(t, mgr)
-		must(t, notify(t.Context(), events, c.foo("a")))
+		must(t, notify(t.Context(), events, aFoo(c.Meta("a"))))
 		t.Logf("when it runs: Reconcile is called for %s", <-calls)
 	})
 
@@ -90,12 +91,12 @@ func TestExternalEvents(t *testing.T) {
 		},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			c := newCluster(t)
-			must(t, c.Create(t.Context(), c.foo("a")))
+			c := testenv.New(t)
+			must(t, c.Create(t.Context(), aFoo(c.Meta("a"))))
 			// The registry got v2 while the program was down, so nobody received the event.
 			registry, received := map[string]string{"a": "v2"}, map[string]string{}
 			tags := make(chan string, 10)
-			mgr := c.newManager(t)
+			mgr := c.NewManager(t)
 			watchRegistry(t, mgr, make(chan event.GenericEvent), func(name string) {
 				tags <- test.tagOf(registry, received, name)
 			})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -30,7 +31,7 @@ func TestFakeStatus(t *testing.T) {
 		{"right: WithStatusSubresource", right, false, 1},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			foo := cluster{namespace: "default"}.foo("a")
+			foo := aFoo(metav1.ObjectMeta{Namespace: "default", Name: "a"})
 			c := test.builder.WithObjects(foo).Build()
 			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(foo), foo))
 

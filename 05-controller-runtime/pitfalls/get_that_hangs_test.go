@@ -20,19 +20,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 func TestGetThatHangs(t *testing.T) {
-	c := newCluster(t)
-	nobody, err := server.AddUser(envtest.User{Name: "nobody"}, nil) // has no permissions
+	c := testenv.New(t)
+	nobody, err := c.Server.AddUser(envtest.User{Name: "nobody"}, nil) // has no permissions
 	must(t, err)
-	c.config = nobody.Config()
-	secret := client.ObjectKey{Namespace: c.namespace, Name: "a"}
+	c.Config = nobody.Config()
+	secret := client.ObjectKey{Namespace: c.Namespace, Name: "a"}
 
 	t.Run("wrong: read from the cache", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		forbidden := errors.New("the informer's list was forbidden")
-		mgr := c.newManager(t, func(options *ctrl.Options) {
+		mgr := c.NewManager(t, func(options *ctrl.Options) {
 			options.Cache.DefaultWatchErrorHandler = func(
 				_ context.Context, _ *toolscache.Reflector, err error,
 			) {
@@ -50,7 +52,7 @@ func TestGetThatHangs(t *testing.T) {
 	})
 
 	t.Run("right: set ReaderFailOnMissingInformer", func(t *testing.T) {
-		mgr := c.newManager(t, func(options *ctrl.Options) {
+		mgr := c.NewManager(t, func(options *ctrl.Options) {
 			options.Cache.ReaderFailOnMissingInformer = true
 		})
 		start(t, mgr)
@@ -62,7 +64,7 @@ func TestGetThatHangs(t *testing.T) {
 	})
 
 	t.Run("right: read from the server", func(t *testing.T) {
-		err := c.newManager(t).GetAPIReader().Get(t.Context(), secret, &corev1.Secret{})
+		err := c.NewManager(t).GetAPIReader().Get(t.Context(), secret, &corev1.Secret{})
 		t.Logf("Get: %v", err)
 		if !apierrors.IsForbidden(err) {
 			t.Errorf("Get returned %v, want Forbidden", err)

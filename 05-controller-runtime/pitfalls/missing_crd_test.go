@@ -16,13 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 func TestMissingCRD(t *testing.T) {
-	c := newCluster(t)
-	crd, foo := c.newCRD(t, "status: {}")
+	c := testenv.New(t)
+	crd, foo := newCRD(t, c, "status: {}")
 	kind := foo.GroupVersionKind()
-	mgr := c.newManager(t)
+	mgr := c.NewManager(t)
 	index := func() error {
 		return mgr.GetFieldIndexer().IndexField(t.Context(), foo, "spec.deploymentName",
 			func(client.Object) []string { return nil })
@@ -45,7 +47,7 @@ func TestMissingCRD(t *testing.T) {
 	})
 	t.Run("wrong: trust the create", func(t *testing.T) {
 		must(t, envtest.ReadCRDFiles(&crd))
-		must(t, envtest.CreateCRDs(c.config, crd.CRDs))
+		must(t, envtest.CreateCRDs(c.Config, crd.CRDs))
 		established := false
 		for _, condition := range crd.CRDs[0].Status.Conditions { // as the server returned them
 			established = established || condition.Type == "Established" && condition.Status == "True"

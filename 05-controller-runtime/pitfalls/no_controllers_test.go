@@ -14,13 +14,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 func TestNoControllers(t *testing.T) {
-	c, web := newCluster(t), &appsv1.Deployment{}
-	foo := c.foo("a")
+	c, web := testenv.New(t), &appsv1.Deployment{}
+	foo := aFoo(c.Meta("a"))
 	must(t, c.Create(t.Context(), foo))
-	web.ObjectMeta, web.Spec = c.meta("web"), deploymentSpec()
+	web.ObjectMeta, web.Spec = c.Meta("web"), deploymentSpec()
 	must(t, ctrl.SetControllerReference(foo, web, c.Scheme()))
 	must(t, c.Create(t.Context(), web))
 	read := func() error { return c.Get(t.Context(), client.ObjectKeyFromObject(web), web) }

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 // writeTime is wrong: it changes the status in every call.
@@ -56,8 +57,8 @@ func TestOwnWriteEvent(t *testing.T) {
 		{"right: only new specs", compareFirst, []builder.ForOption{onlyNewSpecs}, 1},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			c := newCluster(t)
-			mgr := c.newManager(t)
+			c := testenv.New(t)
+			mgr := c.NewManager(t)
 			calls, enough, later := 0, make(chan struct{}), make(chan struct{})
 			reconciler := func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 				if req.Name == "later" {
@@ -77,14 +78,14 @@ func TestOwnWriteEvent(t *testing.T) {
 			must(t, foos.Complete(reconcile.Func(reconciler)))
 			start(t, mgr)
 
-			must(t, c.Create(t.Context(), c.foo("first")))
+			must(t, c.Create(t.Context(), aFoo(c.Meta("first"))))
 			select {
 			case <-enough:
 			case <-time.After(time.Minute):
 				t.Fatalf("Reconcile was called fewer than %d times", test.want)
 			}
 			// There is one worker, so it gets to this Foo after all events of the first one.
-			must(t, c.Create(t.Context(), c.foo("later")))
+			must(t, c.Create(t.Context(), aFoo(c.Meta("later"))))
 			<-later
 			t.Logf("one Foo was created; calls of Reconcile: %d", calls)
 			if calls != test.want {

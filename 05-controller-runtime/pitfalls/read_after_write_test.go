@@ -18,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 // createUnlessFound is wrong if r is a cache: every call that comes too early creates another one.
@@ -50,10 +52,10 @@ func TestReadAfterWrite(t *testing.T) {
 		{"right: reads wait for your own writes", createUnlessFound, false, true, counts{1, 1}},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			c := newCluster(t)
+			c := testenv.New(t)
 			deliver := make(chan struct{}) // until it is closed, no event gets into the cache
 			release := sync.OnceFunc(func() { close(deliver) })
-			mgr := c.newManager(t, func(options *ctrl.Options) {
+			mgr := c.NewManager(t, func(options *ctrl.Options) {
 				options.Client.Cache = &client.CacheOptions{
 					EnableReadYourWritesConsistency: &test.readsWait,
 				}
@@ -71,14 +73,14 @@ func TestReadAfterWrite(t *testing.T) {
 			if test.askServer {
 				reader = mgr.GetAPIReader()
 			}
-			must(t, test.create(t.Context(), reader, mgr.GetClient(), c.namespace))
+			must(t, test.create(t.Context(), reader, mgr.GetClient(), c.Namespace))
 			if test.readsWait {
 				time.AfterFunc(100*time.Millisecond, release)
 			}
-			must(t, test.create(t.Context(), reader, mgr.GetClient(), c.namespace))
+			must(t, test.create(t.Context(), reader, mgr.GetClient(), c.Namespace))
 
 			must(t, mgr.GetClient().List(t.Context(), &cached))
-			must(t, c.List(t.Context(), &stored, client.InNamespace(c.namespace)))
+			must(t, c.List(t.Context(), &stored, client.InNamespace(c.Namespace)))
 			got := counts{inCache: len(cached.Items), onServer: len(stored.Items)}
 			t.Logf("after two calls: %d in the cache, %d on the server", got.inCache, got.onServer)
 			if got != test.want {

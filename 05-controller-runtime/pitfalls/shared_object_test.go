@@ -13,6 +13,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 func TestSharedObject(t *testing.T) {
@@ -29,10 +31,10 @@ func TestSharedObject(t *testing.T) {
 		{"right: let the client copy", paintRed, false, "blue"},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			c := newCluster(t)
+			c := testenv.New(t)
 			blue := map[string]string{"colour": "blue"}
-			must(t, c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: c.meta("a"), Data: blue}))
-			mgr := c.newManager(t, func(options *ctrl.Options) {
+			must(t, c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: c.Meta("a"), Data: blue}))
+			mgr := c.NewManager(t, func(options *ctrl.Options) {
 				options.Cache.DefaultUnsafeDisableDeepCopy = &test.shared
 			})
 			start(t, mgr)

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 func TestStatusSubresource(t *testing.T) {
@@ -34,9 +35,9 @@ func TestStatusSubresource(t *testing.T) {
 		{"right: the CRD has one", "status: {}", false, 1, 1},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			c := newCluster(t)
-			crd, foo := c.newCRD(t, test.subresources)
-			_, err := envtest.InstallCRDs(c.config, crd)
+			c := testenv.New(t)
+			crd, foo := newCRD(t, c, test.subresources)
+			_, err := envtest.InstallCRDs(c.Config, crd)
 			must(t, err)
 			must(t, c.Create(t.Context(), foo))
 			setReplicas := func(n int64) {
@@ -66,11 +67,11 @@ func TestStatusSubresource(t *testing.T) {
 
 // newCRD returns this chapter's CRD and a Foo. The group is the test's own, because all tests share
 // the API server.
-func (c cluster) newCRD(t *testing.T, subresources string) (
+func newCRD(t *testing.T, c testenv.Cluster, subresources string) (
 	envtest.CRDInstallOptions, *unstructured.Unstructured,
 ) {
 	t.Helper()
-	group := c.namespace + ".example.com"
+	group := c.Namespace + ".example.com"
 	text, err := os.ReadFile("../manifests/crd.yaml")
 	must(t, err)
 	crd := strings.ReplaceAll(string(text), samplecontrollerv1alpha1.GroupVersion.Group, group)
@@ -80,7 +81,7 @@ func (c cluster) newCRD(t *testing.T, subresources string) (
 	foo := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": group + "/" + samplecontrollerv1alpha1.GroupVersion.Version,
 		"kind":       "Foo",
-		"metadata":   map[string]any{"namespace": c.namespace, "name": "a"},
+		"metadata":   map[string]any{"namespace": c.Namespace, "name": "a"},
 		"spec":       map[string]any{"deploymentName": "a"},
 	}}
 	return envtest.CRDInstallOptions{Paths: []string{file}, MaxTime: time.Minute}, foo

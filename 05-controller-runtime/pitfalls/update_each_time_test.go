@@ -13,6 +13,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
 // setSpec is wrong: it removes what the server has defaulted.
@@ -42,11 +44,11 @@ func TestUpdateEachTime(t *testing.T) {
 		{"right: set your own fields", setOwnFields, results{"created", "unchanged", "unchanged"}},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			c := newCluster(t)
+			c := testenv.New(t)
 			var got results
 			versions := map[string]bool{}
 			for range test.want {
-				deployment := &appsv1.Deployment{ObjectMeta: c.meta("web")}
+				deployment := &appsv1.Deployment{ObjectMeta: c.Meta("web")}
 				mutate := func() error { test.mutate(deployment); return nil }
 				result, err := controllerutil.CreateOrUpdate(t.Context(), c, deployment, mutate)
 				must(t, err)
