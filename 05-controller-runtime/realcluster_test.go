@@ -1,222 +1,132 @@
-// A real API server for tests: each test has a namespace, and a controller that acts on it. The
-// server is envtest's, so no other controller runs.
+// The whole controller on a real API server: events come from watches, reads from the cache, and
+// the server validates and defaults each write. No other controller runs there, so the test makes
+// Deployments available, and checks the owner reference that the garbage collector would use.
 
 package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/envtest/komega"
 
-	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
+	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
-var fooKind = schema.FromAPIVersionAndKind(samplecontrollerv1alpha1.GroupVersion.String(), "Foo")
-
-// somebody is the field manager of all writes that the controller doesn't make.
-const somebody = client.FieldOwner("somebody")
-
-// realCluster is a namespace of a real server, and a controller that acts on it and reads from the
-// server. A new one has no manager running.
-type realCluster struct {
-	*FooReconciler
-	users      client.WithWatch // writes as the users do
-	config     *rest.Config     // for the manager
-	kubeconfig string           // the path of a file with the same config
-	namespace  string
-	traffic    traffic // the manager's requests
-	sentinels  int
-	t          *testing.T
-}
-
-// newBareCluster returns a cluster that consists only of an API server and etcd.
-func newBareCluster(t *testing.T) *realCluster {
-	t.Helper()
-	config, _, namespace := newAPIServer(t)
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(path, startedAPIServer.KubeConfig, 0o600))
-	return realClusterOf(t, config, path, namespace)
-}
-
-func realClusterOf(t *testing.T, config *rest.Config, kubeconfig, namespace string) *realCluster {
-	t.Helper()
-	api, err := client.NewWithWatch(config, client.Options{})
-	must(t, err)
-	return &realCluster{
-		FooReconciler: &FooReconciler{Client: api, APIReader: api, Recorder: events.NewFakeRecorder(100)},
-		users:         api,
-		config:        config,
-		kubeconfig:    kubeconfig,
-		namespace:     namespace,
-		t:             t,
-	}
-}
-
-// start runs the manager with our controller until the test ends. The function that it returns
-// stops the manager earlier, and returns the error of Start.
-func (c *realCluster) start(changes ...func(*ctrl.Options)) (stop func() error) {
-	c.t.Helper()
-	o := optionsFor(c.namespace)
-	for _, change := range changes {
-		change(&o)
-	}
-	return runManager(c.t, c.newManager(o))
-}
-
-// runManager runs a manager until the test ends. The function that it returns stops the manager
-// earlier, and returns the error of Start.
-func runManager(t *testing.T, mgr ctrl.Manager) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
-	stop = sync.OnceValue(func() error {
-		cancel()
-		return <-ended
-	})
-	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Error(err)
+func TestLifeOfAFoo(t *testing.T) {
+	c, g := testenv.New(t), NewWithT(t)
+	start(t, c)
+	k := komega.New(c).WithContext(t.Context()) // functions for Eventually
+	foo := aFoo("example", "web", 2)
+	web := &appsv1.Deployment{ObjectMeta: c.Meta("web")}
+	becomeAvailable := func() {
+		replicas := *web.Spec.Replicas
+		web.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: web.Generation,
+			Replicas:           replicas,
+			UpdatedReplicas:    replicas,
+			ReadyReplicas:      replicas,
+			AvailableReplicas:  replicas,
 		}
-	})
-	return stop
-}
-
-// newManager returns the manager that run would start, but counts its requests in c.traffic.
-func (c *realCluster) newManager(o ctrl.Options) ctrl.Manager {
-	c.t.Helper()
-	config := rest.CopyConfig(c.config)
-	config.Wrap(c.traffic.watch)
-	mgr, err := ctrl.NewManager(config, o)
-	must(c.t, err)
-	must(c.t, addController(c.t.Context(), mgr))
-	return mgr
-}
-
-// addController adds our controller to mgr, as run does.
-func addController(ctx context.Context, mgr ctrl.Manager) error {
-	foos := &FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
-	return foos.SetupWithManager(ctx, mgr)
-}
-
-// optionsFor returns the default options, but for one namespace and with one worker. The tests'
-// controllers all have the same name, so their names aren't validated.
-func optionsFor(namespace string) ctrl.Options {
-	o := ctrl.Options{LeaderElectionID: "foo-controller"}
-	o.Cache.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-	o.Metrics.BindAddress = "0"
-	o.Cache.SyncPeriod = new(time.Duration(0))
-	o.Controller.MaxConcurrentReconciles = 1
-	o.Controller.SkipNameValidation = new(true)
-	return o
-}
-
-// create creates a Foo from YAML.
-func (c *realCluster) create(text string) *samplecontrollerv1alpha1.Foo {
-	c.t.Helper()
-	var foo samplecontrollerv1alpha1.Foo
-	must(c.t, yaml.UnmarshalStrict([]byte(text), &foo))
-	foo.Namespace = c.namespace
-	must(c.t, c.users.Create(c.t.Context(), &foo))
-	return &foo
-}
-
-// change changes the spec of the Foo named example, as kubectl patch does.
-func (c *realCluster) change(spec string) {
-	c.t.Helper()
-	c.patch(&samplecontrollerv1alpha1.Foo{}, "example", `{"spec":`+spec+`}`)
-}
-
-// changeByHand patches a Deployment, as a user might with kubectl.
-func (c *realCluster) changeByHand(deployment, patch string) {
-	c.t.Helper()
-	c.patch(&appsv1.Deployment{}, deployment, patch)
-}
-
-func (c *realCluster) patch(object client.Object, name, patch string) {
-	c.t.Helper()
-	object.SetNamespace(c.namespace)
-	object.SetName(name)
-	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
-}
-
-// createByHand creates a Deployment in the test's namespace, with any controller.
-func (c *realCluster) createByHand(deployment *appsv1.Deployment) {
-	c.t.Helper()
-	deployment.UID, deployment.Generation, deployment.Namespace = "", 0, c.namespace
-	must(c.t, c.users.Create(c.t.Context(), deployment, somebody))
-}
-
-// makeAvailable writes the status that the Deployment controller writes when all Pods are
-// available. envtest has no Deployment controller.
-func (c *realCluster) makeAvailable(deployment string) {
-	c.t.Helper()
-	web, err := c.deployment(c.t.Context(), deployment)
-	must(c.t, err)
-	available(*web.Spec.Replicas)(web)
-	web.Status.ReadyReplicas = web.Status.Replicas
-	must(c.t, c.users.Status().Update(c.t.Context(), web))
-}
-
-// foo returns the Foo named example.
-func (c *realCluster) foo(ctx context.Context) (*samplecontrollerv1alpha1.Foo, error) {
-	foo := &samplecontrollerv1alpha1.Foo{}
-	return foo, c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: "example"}, foo)
-}
-
-func (c *realCluster) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
-	deployment := &appsv1.Deployment{}
-	return deployment, c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name}, deployment)
-}
-
-// isReady reports whether the Foo is ready, with that many replicas.
-func (c *realCluster) isReady(replicas int32) func(context.Context) bool {
-	return func(ctx context.Context) bool {
-		foo, err := c.foo(ctx)
-		return err == nil && foo.Status.AvailableReplicas == replicas && foo.Status.ObservedGeneration == foo.Generation &&
-			meta.IsStatusConditionTrue(foo.Status.Conditions, "Ready")
 	}
+
+	t.Log("A new Foo gets its Deployment and a status.")
+	create(t, c, foo)
+	g.Eventually(k.Object(foo)).Should(haveReason("Progressing"))
+	g.Eventually(k.Object(web)).Should(haveReplicas(2))
+	g.Expect(metav1.IsControlledBy(web, foo)).To(BeTrue(), "want an owner reference, or the Deployment would outlive the Foo")
+
+	t.Log("The Foo is ready when its Deployment is, and one Event says so.")
+	g.Eventually(k.UpdateStatus(web, becomeAvailable)).Should(Succeed())
+	g.Eventually(k.Object(foo)).Should(And(haveReason("Available"), HaveField("Status.AvailableReplicas", BeEquivalentTo(2))))
+	g.Eventually(k.ObjectList(&eventsv1.EventList{}, client.InNamespace(c.Namespace))).
+		Should(HaveField("Items", ConsistOf(HaveField("Reason", "Synced"))))
+
+	t.Log("The Deployment is scaled with its Foo.")
+	g.Eventually(k.Update(foo, func() { foo.Spec.Replicas = new(int32(3)) })).Should(Succeed())
+	g.Eventually(k.Object(web)).Should(haveReplicas(3))
+	g.Eventually(k.Object(foo)).Should(haveReason("Progressing"))
+
+	t.Log("A manual scale is reverted, and somebody's annotation stays.")
+	g.Eventually(k.Update(web, func() {
+		web.Annotations = map[string]string{"team": "blue"}
+		web.Spec.Replicas = new(int32(1))
+	})).Should(Succeed())
+	g.Eventually(k.Object(web)).Should(And(haveReplicas(3), HaveField("Annotations", HaveKeyWithValue("team", "blue"))))
+
+	t.Log("A deleted Deployment is created again.")
+	deleted := web.UID
+	g.Expect(c.Delete(t.Context(), web)).To(Succeed())
+	g.Eventually(k.Object(web)).Should(HaveField("UID", Not(Equal(deleted))))
+
+	t.Log("When deploymentName changes, the former Deployment is deleted once the new one exists.")
+	g.Eventually(k.Update(foo, func() { foo.Spec.DeploymentName = "new" })).Should(Succeed())
+	g.Eventually(k.Get(web)).Should(MatchError(ContainSubstring("not found")))
+	g.Expect(k.Object(&appsv1.Deployment{ObjectMeta: c.Meta("new")})()).To(haveReplicas(3))
 }
 
-// hasReason reports whether the Foo's condition Ready has that reason, for its latest spec.
-func (c *realCluster) hasReason(reason string) func(context.Context) bool {
-	return func(ctx context.Context) bool {
-		foo, err := c.foo(ctx)
-		ready := meta.FindStatusCondition(foo.Status.Conditions, "Ready")
-		return err == nil && ready != nil && ready.Reason == reason && ready.ObservedGeneration == foo.Generation
-	}
+// A shutdown interrupts the work in progress, because it cancels the context of Reconcile, and with
+// it the pending request. (Chapter 04 lets the work finish.) The next start does the rest.
+func TestShutdownInterruptsWork(t *testing.T) {
+	c, g := testenv.New(t), NewWithT(t)
+	k := komega.New(c).WithContext(t.Context())
+	foo := aFoo("example", "web", 2)
+	slow := &slowClient{started: make(chan struct{})}
+	stop := start(t, c, func(r *FooReconciler) { slow.Client, r.Client = r.Client, slow })
+	create(t, c, foo)
+	<-slow.started
+
+	stop()
+
+	web := &appsv1.Deployment{ObjectMeta: c.Meta("web")}
+	g.Expect(k.Get(web)()).To(MatchError(ContainSubstring("not found")))
+	start(t, c)
+	g.Eventually(k.Get(web)).Should(Succeed())
 }
 
-// eventually waits until a condition holds, and fails the test if that takes too long.
-func (c *realCluster) eventually(condition string, holds func(ctx context.Context) bool) {
-	c.t.Helper()
-	err := wait.PollUntilContextTimeout(c.t.Context(), 20*time.Millisecond, time.Minute, true,
-		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
-	if err != nil {
-		c.t.Fatalf("still not true after a minute: %s", condition)
-	}
+// slowClient sends its first apply when the context has ended.
+type slowClient struct {
+	client.Client
+	started chan struct{}
 }
 
-func must(t *testing.T, err error) {
+func (c *slowClient) Apply(ctx context.Context, desired runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	close(c.started)
+	<-ctx.Done()
+	return c.Client.Apply(ctx, desired, options...)
+}
+
+// start runs a manager with our controller until the test ends, or until the function that it
+// returns is called.
+func start(t *testing.T, c testenv.Cluster, changes ...func(*FooReconciler)) (stop func()) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	mgr := c.NewManager(t)
+	foos := &FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
+	for _, change := range changes {
+		change(foos)
 	}
+	must(t, foos.SetupWithManager(t.Context(), mgr))
+	return testenv.Start(t, mgr)
 }
 
-// errorOf returns the error of a function that returns something else, too.
-func errorOf[T any](_ T, err error) error { return err }
+// create creates object in c's namespace, as a user does.
+func create(t *testing.T, c testenv.Cluster, object client.Object) {
+	t.Helper()
+	object.SetNamespace(c.Namespace)
+	must(t, c.Create(t.Context(), object, somebody))
+}
+
+func haveReason(reason string) types.GomegaMatcher {
+	return HaveField("Status.Conditions", ConsistOf(HaveField("Reason", reason)))
+}
+
+func haveReplicas(replicas int32) types.GomegaMatcher {
+	return HaveField("Spec.Replicas", HaveValue(Equal(replicas)))
+}
