@@ -5,37 +5,42 @@
 package v1alpha1
 
 import (
-	"context"
+	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"example.com/operators/06-kubebuilder/test/utils"
 )
 
+// accepted is the result of an update that the API server accepts.
+const accepted = "accepted"
+
 func TestRatcheting(t *testing.T) {
-	api := startServer(t)
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "foos.samplecontroller.k8s.io"}}
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
-		t.Fatal(err)
-	}
-	const accepted = "accepted"
+	api, crd := startServer(t)
+	g := NewWithT(t)
+	old := aFoo("old")
+	g.Expect(api.Create(t.Context(), old)).To(Succeed())
+	unchanged := func(*apiextensionsv1.JSONSchemaProps) {}
 	for _, test := range []struct {
 		sentence string
 		// stricter changes the schema, so that a Foo {deploymentName: web, replicas: 10} is invalid.
 		stricter func(spec *apiextensionsv1.JSONSchemaProps)
-		// updates are patches of such a Foo, which was created before that, and their results.
+		// updates are patches of such a Foo, which was created before that, and their results. They
+		// are dry runs.
 		updates map[string]string
 	}{
 		{
@@ -107,23 +112,20 @@ func TestRatcheting(t *testing.T) {
 		},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			setSchema(t, api, crd, func(*apiextensionsv1.JSONSchemaProps) {}, false)
-			old := newFoo(t, api)
-			setSchema(t, api, crd, test.stricter, true)
+			setSchema(t, api, crd, unchanged, Succeed())
+			setSchema(t, api, crd, test.stricter, Satisfy(apierrors.IsInvalid))
 
 			for _, update := range slices.Sorted(maps.Keys(test.updates)) {
-				want := test.updates[update]
-				err := api.Patch(t.Context(), old.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(update)), client.DryRunAll)
 				got := accepted
-				if err != nil {
+				if err := api.Patch(t.Context(), old.DeepCopy(), mergePatch(update), client.DryRunAll); err != nil {
 					got = err.Error()
 				}
 				t.Logf("%s: %s", update, got)
-				if !strings.Contains(got, want) {
+				if want := test.updates[update]; !strings.Contains(got, want) {
 					t.Errorf("want: %s", want)
 				}
 			}
-			if err := api.Status().Patch(t.Context(), old.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"availableReplicas":1}}`))); err != nil {
+			if err := api.Status().Patch(t.Context(), old.DeepCopy(), mergePatch(`{"status":{"availableReplicas":1}}`), client.DryRunAll); err != nil {
 				t.Errorf("the controller can't write the status of the old Foo: %v", err)
 			}
 		})
@@ -140,84 +142,54 @@ func rule(expression string) apiextensionsv1.ValidationRules {
 	return apiextensionsv1.ValidationRules{{Rule: expression}}
 }
 
-func newFooNamed(name string) *Foo {
+// aFoo returns a Foo that our schema allows.
+func aFoo(name string) *Foo {
 	return &Foo{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name},
 		Spec:       FooSpec{DeploymentName: "web", Replicas: new(int32(10))},
 	}
 }
 
-// newFoo creates a Foo that the first schema allows.
-func newFoo(t *testing.T, api client.Client) *Foo {
-	t.Helper()
-	foo := newFooNamed("")
-	foo.GenerateName = "old-"
-	if err := api.Create(t.Context(), foo); err != nil {
-		t.Fatal(err)
-	}
-	return foo
+func mergePatch(patch string) client.Patch {
+	return client.RawPatch(types.MergePatchType, []byte(patch))
 }
 
-// setSchema changes the schema of spec in the CRD, and waits until the API server uses it: until it
-// refuses a new Foo with the old values, or accepts one.
-func setSchema(t *testing.T, api client.Client, crd *apiextensionsv1.CustomResourceDefinition, change func(spec *apiextensionsv1.JSONSchemaProps), refused bool) {
+// setSchema changes the schema of spec in the CRD, and waits until the API server uses it: until the
+// creation of such a Foo has that result.
+func setSchema(t *testing.T, api client.Client, crd *apiextensionsv1.CustomResourceDefinition, change func(spec *apiextensionsv1.JSONSchemaProps), result gomegatypes.GomegaMatcher) {
 	t.Helper()
-	desired := crd.DeepCopy()
-	spec := desired.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	g := NewWithT(t)
+	versions := crd.DeepCopy().Spec.Versions
+	properties := versions[0].Schema.OpenAPIV3Schema.Properties
+	spec := properties["spec"]
 	change(&spec)
-	desired.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		latest := &apiextensionsv1.CustomResourceDefinition{}
-		if err := api.Get(ctx, client.ObjectKeyFromObject(crd), latest); err != nil {
-			return false, err
-		}
-		desired.ResourceVersion = latest.ResourceVersion // the server writes the CRD's status
-		if err := api.Update(ctx, desired); apierrors.IsConflict(err) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-		err := api.Create(ctx, newFooNamed("probe"), client.DryRunAll)
-		return apierrors.IsInvalid(err) == refused, nil
-	})
-	if err != nil {
-		t.Fatalf("the API server doesn't use the new schema: %v", err)
-	}
+	properties["spec"] = spec
+	text, err := json.Marshal(versions)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(api.Patch(t.Context(), crd.DeepCopy(), mergePatch(`{"spec":{"versions":`+string(text)+`}}`))).To(Succeed())
+	g.Eventually(func() error { return api.Create(t.Context(), aFoo("probe"), client.DryRunAll) }).
+		WithTimeout(time.Minute).Should(result)
 }
 
-// startServer starts an API server with our CRD.
-func startServer(t *testing.T) client.Client {
+// startServer starts an API server with our CRD, and returns both.
+func startServer(t *testing.T) (client.Client, *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a real API server, and this is a short run")
 	}
+	g := NewWithT(t)
 	assets, err := utils.EnvtestAssets("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.Expect(err).NotTo(HaveOccurred())
 	server := &envtest.Environment{
 		BinaryAssetsDirectory: assets,
 		CRDDirectoryPaths:     []string{generated},
 		ErrorIfCRDPathMissing: true,
 	}
 	config, err := server.Start()
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	api, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return api
+	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(errors.Join(AddToScheme(scheme.Scheme), apiextensionsv1.AddToScheme(scheme.Scheme))).To(Succeed())
+	api, err := client.New(config, client.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	return api, server.CRDs[0]
 }
