@@ -1,4 +1,4 @@
-// The webhooks' answers, as tables. A fake client is the API server.
+// The validator's answers, as tables. A fake client is the API server.
 
 package v1alpha1
 
@@ -21,22 +21,6 @@ import (
 
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
 )
-
-func TestDefault(t *testing.T) {
-	for sentence, test := range map[string]struct{ name, deploymentName, want string }{
-		"no deploymentName":                   {name: "a", want: "a"},
-		"a deploymentName":                    {name: "a", deploymentName: "web", want: "web"},
-		"neither a deploymentName nor a name": {want: ""},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			foo := aFoo(test.name, test.deploymentName)
-			must(t, FooDefaulter{}.Default(t.Context(), foo))
-			if foo.Spec.DeploymentName != test.want {
-				t.Errorf("the Deployment's name is %q, want %q", foo.Spec.DeploymentName, test.want)
-			}
-		})
-	}
-}
 
 const (
 	duplicateOfB = `Foo.samplecontroller.k8s.io "a" is invalid: spec.deploymentName: Duplicate value: "web": Foo "b" asks for it already: choose another name, or delete that Foo`
