@@ -17,10 +17,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v4/pkg/chart/common"
-	"helm.sh/helm/v4/pkg/chart/common/util"
-	"helm.sh/helm/v4/pkg/chart/v2/loader"
-	"helm.sh/helm/v4/pkg/engine"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -76,12 +72,12 @@ func TestTheSwappersValues(t *testing.T) {
 		"one replica":         {"namespace: shop", []string{"spec", "replicas"}, int64(1)},
 		"never two at a time": {"namespace: shop", []string{"spec", "strategy", "type"}, "Recreate"},
 		"the namespace":       {"namespace: shop", []string{"container", "args"}, []any{"--namespace=shop"}},
-		"an image":            {`{namespace: shop, image: {reference: "r.example.com:5000/a@sha256:01"}}`, []string{"container", "image"}, "r.example.com:5000/a@sha256:01"},
-		"a pull policy":       {"{namespace: shop, image: {pullPolicy: Always}}", []string{"container", "imagePullPolicy"}, "Always"},
+		"an image":            {`namespace: shop, image: {reference: "r.example.com:5000/a@sha256:01"}`, []string{"container", "image"}, "r.example.com:5000/a@sha256:01"},
+		"a pull policy":       {"namespace: shop, image: {pullPolicy: Always}", []string{"container", "imagePullPolicy"}, "Always"},
 		"another limit": {
-			"{namespace: shop, resources: {limits: {memory: 1Gi}}}", []string{"container", "resources", "limits"}, map[string]any{"memory": "1Gi"},
+			"namespace: shop, resources: {limits: {memory: 1Gi}}", []string{"container", "resources", "limits"}, map[string]any{"memory": "1Gi"},
 		},
-		"no resources": {"{namespace: shop, resources: {requests: null, limits: null}}", []string{"container", "resources"}, nil},
+		"no resources": {"namespace: shop, resources: {requests: null, limits: null}", []string{"container", "resources"}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			files, err := renderSwapper(t, test.values, "default")
@@ -106,16 +102,16 @@ func TestTheSwappersValues(t *testing.T) {
 
 func TestTheSwappersChartRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ values, want string }{
-		"no namespace":             {"{}", "missing property 'namespace'"},
+		"no namespace":             {"", "missing property 'namespace'"},
 		"an empty namespace":       {`namespace: ""`, "at '/namespace'"},
 		"an invalid namespace":     {"namespace: My_Shop", "at '/namespace'"},
 		"its own namespace":        {"namespace: default", "imageswap would change its own image"},
-		"a misspelled value":       {"{namespace: shop, images: {}}", "'images'"},
-		"more than one replica":    {"{namespace: shop, replicas: 2}", "'replicas'"},
-		"a blank in the image":     {`{namespace: shop, image: {reference: "a b"}}`, "at '/image/reference'"},
-		"an unknown pull policy":   {"{namespace: shop, image: {pullPolicy: Sometimes}}", "at '/image/pullPolicy'"},
-		"an invalid memory limit":  {"{namespace: shop, resources: {limits: {memory: much}}}", "at '/resources/limits/memory'"},
-		"a misspelled kind of use": {"{namespace: shop, resources: {limit: {}}}", "'limit'"},
+		"a misspelled value":       {"namespace: shop, images: {}", "'images'"},
+		"more than one replica":    {"namespace: shop, replicas: 2", "'replicas'"},
+		"a blank in the image":     {`namespace: shop, image: {reference: "a b"}`, "at '/image/reference'"},
+		"an unknown pull policy":   {"namespace: shop, image: {pullPolicy: Sometimes}", "at '/image/pullPolicy'"},
+		"an invalid memory limit":  {"namespace: shop, resources: {limits: {memory: much}}", "at '/resources/limits/memory'"},
+		"a misspelled kind of use": {"namespace: shop, resources: {limit: {}}", "'limit'"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := renderSwapper(t, test.values, "default")
@@ -181,23 +177,10 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 	}
 }
 
-// renderSwapper returns the objects of the chart, as a release named swap.
+// renderSwapper returns the objects of the chart.
 func renderSwapper(t *testing.T, values, namespace string) (string, error) {
 	t.Helper()
-	chart, err := loader.LoadDir(filepath.Join(chapter02(), "imageswap", "chart"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	given, err := common.ReadValues([]byte(values))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "swap", Namespace: namespace, IsInstall: true}, nil)
-	if err != nil {
-		return "", err
-	}
-	files, err := engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
-	return strings.Join(slices.Collect(maps.Values(files)), "\n---\n"), err
+	return renderChart(t, filepath.Join(chapter02(), "imageswap", "chart"), values, namespace)
 }
 
 // parseObjects returns objects by kind, namespace and name.

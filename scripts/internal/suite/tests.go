@@ -84,9 +84,7 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, c *cluster.Clust
 }
 
 // runsGenerators reports whether the package's tests run code generators, for a minute or more.
-func runsGenerators(path string) bool {
-	return strings.HasSuffix(path, "/hack") || strings.HasSuffix(path, "/test/project")
-}
+func runsGenerators(path string) bool { return strings.HasSuffix(path, "/hack") }
 
 // hasConcurrency reports whether the chapter's program has workers, which run beside its informers.
 func hasConcurrency(chapter chapters.Chapter) bool { return chapter.Number() >= "03" }

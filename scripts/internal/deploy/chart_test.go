@@ -1,0 +1,251 @@
+// Chapter 07's Helm chart, rendered in this process. It installs the same objects as config/default,
+// except that it makes its own certificate by default. Each value changes only what it should.
+
+package deploy
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/util/cert"
+)
+
+// certManager is the value without which the chart makes another certificate each time.
+const certManager = "webhooks: {certificates: certManager}"
+
+func TestTheChartMatchesKustomize(t *testing.T) {
+	installed, err := os.ReadFile(filepath.Join(projectDir("07-tdset-operator"), "dist", "install.yaml"))
+	must(t, err)
+	byHelm := regexp.MustCompile(`\.labels\.(app\.kubernetes\.io/managed-by|helm\.sh/chart)\b|^\+CustomResourceDefinition .*/resource-policy: keep$`)
+	for values, built := range map[string]string{
+		certManager: string(installed),
+		certManager + ", metrics: {serviceMonitor: {enable: true}}": withPrometheus(t, "07-tdset-operator"),
+	} {
+		t.Run(values, func(t *testing.T) {
+			want, got := parseObjects(t, strings.ReplaceAll(built, "tdset-operator-system", "elsewhere")), tdsetObjects(t, values)
+			delete(want, "Namespace /elsewhere") // Helm keeps its records there, so it must exist before
+			for _, change := range changes(want, got) {
+				if !byHelm.MatchString(change) {
+					t.Errorf("kustomize (-) and the chart (+) differ: %s", change)
+				}
+			}
+		})
+	}
+}
+
+func TestTheChartsValues(t *testing.T) {
+	const deployment, crd = "Deployment controller-manager.spec", "CustomResourceDefinition tdsets.schedule.rs"
+	const pod, container = deployment + ".template.spec", deployment + ".template.spec.containers[manager]"
+	before := tdsetObjects(t, certManager)
+	for values, want := range map[string][]string{
+		"replicas: 1": {"-PodDisruptionBudget controller-manager", deployment + ".replicas: 2 to 1"}, // a budget would block every drain of its node
+		"replicas: 1, leaderElection: {enable: false}": { // never two at a time, not even during an update
+			"-" + deployment + ".strategy.rollingUpdate", "-" + container + ".args[--leader-elect]",
+			"-" + container + ".args[--leader-election-namespace=$(POD_NAMESPACE)]", "-PodDisruptionBudget controller-manager",
+			"-Role leader-election-role", "-RoleBinding leader-election-rolebinding",
+			deployment + ".replicas: 2 to 1", deployment + ".strategy.type: RollingUpdate to Recreate",
+		},
+		"drainTimeout: 1h30m": {"+" + container + ".args[--drain-timeout=1h30m]", "-" + container + ".args[--drain-timeout=60s]"},
+		"resources: {limits: {memory: null, cpu: 2}}": {
+			"+" + container + ".resources.limits.cpu: 2", "-" + container + ".resources.limits.memory",
+		},
+		"podDisruptionBudget: {enable: false}": {"-PodDisruptionBudget controller-manager"},
+		"networkPolicies: {enable: false}":     {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
+		"roles: {enable: false}":               {"-ClusterRole tdset-admin-role", "-ClusterRole tdset-editor-role", "-ClusterRole tdset-viewer-role"},
+		"crd: {enable: false}":                 {"-" + crd},
+		"crd: {keep: false}":                   {"-" + crd + ".metadata.annotations.helm.sh/resource-policy"},
+		"crd: {storedVersion: v1}":             {crd + ".spec.versions[v1].storage: false to true", crd + ".spec.versions[v2].storage: true to false"},
+		"metrics: {enable: false}": {
+			"-ClusterRole metrics-auth-role", "-ClusterRole metrics-reader", "-ClusterRoleBinding metrics-auth-rolebinding",
+			"-" + container + ".args[--metrics-bind-address=:8443]", "-" + container + ".ports[metrics]",
+			"-NetworkPolicy allow-metrics-traffic", "-Service controller-manager-metrics-service",
+		},
+		"webhooks: {enable: false}": {
+			"+" + container + ".env[ENABLE_WEBHOOKS]", "-Certificate serving-cert",
+			"-" + crd + ".metadata.annotations.cert-manager.io/inject-ca-from", "-" + crd + ".spec.conversion",
+			"-" + container + ".args[--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs]", "-" + container + ".ports[webhook-server]",
+			"-" + container + ".volumeMounts", "-" + pod + ".volumes", "-Issuer selfsigned-issuer", "-NetworkPolicy allow-webhook-traffic", "-Service webhook-service",
+			"-ValidatingWebhookConfiguration validating-webhook-configuration", crd + ".spec.versions[v1].served: true to false", // nobody converts v1
+		},
+		"global: {color: blue}": nil, // a global value of a parent chart
+	} {
+		t.Run(values, func(t *testing.T) {
+			if !strings.HasPrefix(values, "webhooks") {
+				values += ", " + certManager
+			}
+			got := changes(before, tdsetObjects(t, values))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheChartRefuses(t *testing.T) {
+	for sentence, test := range map[string]struct{ values, want string }{
+		"a misspelled value":                   {`replica: 3`, "'replica'"},
+		"a misspelled nested value":            {`crd: {keeps: true}`, "'keeps'"},
+		"no replicas":                          {`replicas: 0`, "at '/replicas': minimum"},
+		"two replicas without leader election": {`leaderElection: {enable: false}`, "at '/replicas': maximum"},
+		"a drain timeout without a unit":       {`drainTimeout: "60"`, "at '/drainTimeout'"},
+		"an unknown source of certificates":    {`webhooks: {certificates: vault}`, "at '/webhooks/certificates'"},
+		"an invalid quantity":                  {`resources: {limits: {memory: much}}`, "at '/resources/limits/memory'"},
+		"a ServiceMonitor without metrics":     {`metrics: {enable: false, serviceMonitor: {enable: true}}`, "at '/metrics/enable'"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := renderChart(t, tdsetChart(), test.values, "elsewhere")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got the error %v, want one that contains %q", err, test.want)
+			}
+		})
+	}
+}
+
+// The chart's own certificate is for the webhook's Service, and an upgrade doesn't change it.
+func TestTheChartMakesACertificate(t *testing.T) {
+	installed := tdsetObjects(t, "")
+	made := installed["Secret elsewhere/webhook-server-cert"]
+	var secret corev1.Secret
+	decode(t, made, &secret)
+	pair, err := tls.X509KeyPair(secret.Data["tls.crt"], secret.Data["tls.key"])
+	must(t, err)
+	roots, err := cert.NewPoolFromBytes(secret.Data["ca.crt"])
+	must(t, err)
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "tdset-operator-webhook-service.elsewhere.svc"}); err != nil {
+		t.Errorf("the API server would refuse the certificate: %v", err)
+	}
+	ca, _, _ := unstructured.NestedString(made, "data", "ca.crt")
+	if trusted := strings.Count(fmt.Sprint(installed), "caBundle:"+ca); trusted != 2 {
+		t.Errorf("the CA is trusted in %d objects, want the CRD and the webhook's configuration", trusted)
+	}
+
+	upgraded, err := renderChart(t, tdsetChart(), "", "elsewhere", &unstructured.Unstructured{Object: made})
+	must(t, err)
+	if got := changes(installed, parseObjects(t, upgraded)); len(got) > 0 {
+		t.Errorf("the upgrade changes %q", got)
+	}
+}
+
+func tdsetChart() string { return filepath.Join(projectDir("07-tdset-operator"), "dist", "chart") }
+
+// tdsetObjects returns the objects of chapter 07's chart. Only its release's namespace is in them, and not
+// its name.
+func tdsetObjects(t *testing.T, values string) map[string]map[string]any {
+	t.Helper()
+	rendered, err := renderChart(t, tdsetChart(), values, "elsewhere")
+	must(t, err)
+	return parseObjects(t, rendered)
+}
+
+// renderChart renders a chart, as a release named swap, in a cluster with these objects. The error says
+// which values it refuses.
+func renderChart(t *testing.T, dir, values, namespace string, existing ...runtime.Object) (string, error) {
+	t.Helper()
+	chart, err := loader.LoadDir(dir)
+	must(t, err)
+	given, err := common.ReadValues([]byte("{" + values + "}"))
+	must(t, err)
+	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "swap", Namespace: namespace, IsInstall: true}, nil)
+	if err != nil {
+		return "", err
+	}
+	render := func() (map[string]string, error) {
+		return engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
+	}
+	if len(existing) > 0 {
+		render = func() (map[string]string, error) {
+			return engine.RenderWithClientProvider(chart, all, cluster{fake.NewSimpleDynamicClient(runtime.NewScheme(), existing...)})
+		}
+	}
+	files, err := render()
+	maps.DeleteFunc(files, func(name, _ string) bool { return filepath.Base(name) == "NOTES.txt" })
+	return strings.Join(slices.Collect(maps.Values(files)), "\n---\n"), err
+}
+
+// cluster is where Helm looks up objects.
+type cluster struct{ dynamic.Interface }
+
+func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
+	return c.Resource(resource), true, nil
+}
+
+// changes returns, sorted, what objects have lost (-) and gained (+), and which values differ.
+func changes(before, after map[string]map[string]any) (lines []string) {
+	short := strings.NewReplacer(" elsewhere/tdset-operator-", " ", " /tdset-operator-", " ", " elsewhere/", " ", " /", " ")
+	compareParts("", before, after, func(line string) { lines = append(lines, short.Replace(line)) })
+	slices.Sort(lines)
+	return lines
+}
+
+func compareParts[V any](path string, before, after map[string]V, report func(string)) {
+	for key, old := range before {
+		if now, kept := after[key]; kept {
+			compare(path+key, old, now, report)
+		} else {
+			report("-" + path + key)
+		}
+	}
+	for key, now := range after {
+		if _, had := before[key]; !had && strings.HasPrefix(key, ".") {
+			report(fmt.Sprintf("+%s%s: %v", path, key, now))
+		} else if !had {
+			report("+" + path + key)
+		}
+	}
+}
+
+func compare(path string, before, after any, report func(string)) {
+	old, now := parts(before), parts(after)
+	if old != nil && now != nil {
+		compareParts(path, old, now, report)
+	} else if !reflect.DeepEqual(before, after) {
+		report(fmt.Sprintf("%s: %v to %v", path, before, after))
+	}
+}
+
+// parts returns the parts of a map or a list, and nil for anything else. Those of a list have their
+// names or values as keys, because their order means nothing here.
+func parts(node any) map[string]any {
+	found := map[string]any{}
+	switch node := node.(type) {
+	case map[string]any:
+		for key, value := range node {
+			found["."+key] = value
+		}
+	case []any:
+		for i, entry := range node {
+			key := entry
+			if fields, isMap := entry.(map[string]any); isMap {
+				if key = fields["name"]; key == nil {
+					key = i
+				}
+			}
+			found[fmt.Sprintf("[%v]", key)] = entry
+		}
+	default:
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,140 @@
+// The files of chapters 06 and 07 that aren't Go code: what make generates from the markers, and
+// what kustomize makes of config. The tests need make and bash, and neither a cluster nor a network.
+
+package deploy
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/operators/scripts/internal/testfiles"
+)
+
+// projects are the chapters in kubebuilder's layout.
+var projects = []string{"06-kubebuilder", "07-tdset-operator"}
+
+// make build-installer also runs make manifests and make generate.
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	for _, chapter := range projects {
+		t.Run(chapter, func(t *testing.T) {
+			generated := copyProject(t, chapter)
+
+			inProject(t, generated, "make", "build-installer")
+
+			// Learners change the exercises, and the other two aren't committed.
+			difference := exec.CommandContext(t.Context(), "diff", "-r", "-x", "exercises", "-x", "bin", "-x", "cover.out", projectDir(chapter), generated)
+			if output, err := difference.CombinedOutput(); err != nil {
+				t.Errorf("generated files are out of date: run make build-installer in %s (%v):\n%s", chapter, err, output)
+			}
+		})
+	}
+}
+
+// Services, network policies and budgets repeat the labels of the manager's Pods. No cluster complains
+// about a budget that selects nothing.
+func TestSelectorsAgree(t *testing.T) {
+	for _, chapter := range projects {
+		installed, err := os.ReadFile(filepath.Join(projectDir(chapter), "dist", "install.yaml"))
+		must(t, err)
+		selecting := map[string][]string{} // objects by selector
+		for name, object := range parseObjects(t, string(installed)) {
+			for _, path := range []string{"spec.selector", "spec.selector.matchLabels", "spec.podSelector.matchLabels", "spec.template.metadata.labels"} {
+				if selector, found, err := unstructured.NestedStringMap(object, strings.Split(path, ".")...); found && err == nil {
+					selecting[fmt.Sprint(selector)] = append(selecting[fmt.Sprint(selector)], name+" "+path)
+				}
+			}
+		}
+		if len(selecting) != 1 {
+			t.Errorf("%s has different selectors: %q", chapter, selecting)
+		}
+	}
+}
+
+// kustomize can build the part of config that is commented out. For chapter 07, see
+// TestTheChartMatchesKustomize.
+func TestMetricsForPrometheus(t *testing.T) {
+	if built := withPrometheus(t, "06-kubebuilder"); !strings.Contains(built, "kind: ServiceMonitor\n") {
+		t.Errorf("there is no ServiceMonitor:\n%s", built)
+	}
+}
+
+// withPrometheus builds config/default with its optional part.
+func withPrometheus(t *testing.T, chapter string) string {
+	t.Helper()
+	project := copyProject(t, chapter)
+	file := filepath.Join(project, "config", "default", "kustomization.yaml")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), "\n#- ../prometheus", "\n- ../prometheus", 1)), 0o600))
+	return inProject(t, project, "go", "tool", "kustomize", "build", "config/default")
+}
+
+// The stages of chapter 07's migration have the schemas and the conversion that are installed. They
+// differ only in the versions that are served and stored.
+func TestMigrationStages(t *testing.T) {
+	specIn := func(manifests string) map[string]map[string]any {
+		spec := parseObjects(t, manifests)["CustomResourceDefinition /tdsets.schedule.rs"]["spec"]
+		return map[string]map[string]any{"": spec.(map[string]any)}
+	}
+	installed, err := os.ReadFile(filepath.Join(projectDir("07-tdset-operator"), "dist", "install.yaml"))
+	must(t, err)
+	for stage, want := range map[string][]string{
+		"1-v1-only": {
+			"-.versions[v1].deprecated", "-.versions[v1].deprecationWarning", "-.versions[v2]", ".versions[v1].storage: false to true",
+		},
+		"2-both-served-v1-stored": {".versions[v1].storage: false to true", ".versions[v2].storage: true to false"},
+		"3-both-served-v2-stored": nil,
+		"4-v2-only":               {"-.versions[v1]"},
+	} {
+		t.Run(stage, func(t *testing.T) {
+			built := inProject(t, projectDir("07-tdset-operator"), "go", "tool", "kustomize", "build", "config/migration/"+stage)
+			if diff := cmp.Diff(want, changes(specIn(string(installed)), specIn(built))); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// copyProject returns a copy of a project, without what only learners change.
+func copyProject(t *testing.T, chapter string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "my clones", chapter) // users' folders may have blanks in their names
+	must(t, os.CopyFS(dir, os.DirFS(projectDir(chapter))))
+	must(t, os.RemoveAll(filepath.Join(dir, "exercises")))
+	return dir
+}
+
+func projectDir(chapter string) string { return filepath.Join(testfiles.Repository(), chapter) }
+
+// inProject runs a command in a project's folder, and returns its standard output. Its tools are in
+// go.mod, so they have been downloaded already.
+func inProject(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Dir = dir
+	// Ignore an image that is set in the terminal, or in the make that has started this test.
+	environment := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "IMG=") })
+	command.Env = append(environment, "CGO_ENABLED=0", "GOWORK=off", "GOPROXY=off", "MAKEFLAGS=", "MAKELEVEL=")
+	var printed strings.Builder
+	command.Stderr = &printed
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", command, err, output, &printed)
+	}
+	return string(output)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
