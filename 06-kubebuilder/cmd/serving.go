@@ -16,6 +16,24 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
+// addProbes makes mgr answer probes. It is ready when its caches are synced and, if enabled, its
+// webhooks are served. Until then, the Service sends it no requests.
+func addProbes(mgr ctrl.Manager) error {
+	cacheSynced := func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches aren't synced yet")
+		}
+		return nil
+	}
+	err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
+	if webhooksEnabled() {
+		err = errors.Join(err, mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()))
+	}
+	return err
+}
+
 // shutdownTimeout is how long a shutdown may take. The kubelet kills a Pod after its
 // terminationGracePeriodSeconds.
 const shutdownTimeout = 20 * time.Second
@@ -35,21 +53,3 @@ func secureMetrics(options *metricsserver.Options) {
 // withoutHTTP2 restricts a server to HTTP/1.1, which is enough for Prometheus and the API server. In
 // HTTP/2, any client can keep a server busy by opening and resetting streams (Rapid Reset).
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
-
-// addProbes makes mgr answer probes. It is ready when its caches are synced and, if enabled, its
-// webhooks are served. Until then, the Service sends it no requests.
-func addProbes(mgr ctrl.Manager) error {
-	cacheSynced := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
-		defer cancel()
-		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches aren't synced yet")
-		}
-		return nil
-	}
-	err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
-	if webhooksEnabled() {
-		err = errors.Join(err, mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()))
-	}
-	return err
-}

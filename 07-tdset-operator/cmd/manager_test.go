@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,38 +13,58 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/controller"
+	"example.com/operators/07-tdset-operator/test/utils"
 )
-
-var tdsetKind = schedulev2.GroupVersion.WithKind("TDSet")
 
 // The cache contains the types that the controller watches. A read of any other type fails at once,
 // instead of starting an informer.
 func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
-	config, api, namespace := newAPIServer(t)
-	o := optionsFor(namespace)
+	if testing.Short() {
+		t.Skip("this needs a real API server, and -short is set")
+	}
+	t.Setenv("ENABLE_WEBHOOKS", "false") // they need a certificate
+	assets, err := utils.EnvtestAssets("..")
+	must(t, err)
+	testEnv := &envtest.Environment{BinaryAssetsDirectory: assets, CRDDirectoryPaths: []string{filepath.Join("..", "config", "crd", "bases")}, ErrorIfCRDPathMissing: true}
+	config, err := testEnv.Start()
+	must(t, err)
+	t.Cleanup(func() { must(t, testEnv.Stop()) })
+	o := optionsFor("default")
 	mgr, err := newManager(config, o)
 	must(t, err)
 	must(t, setUp(mgr, o))
-	runManager(t, mgr)
-	tdset := tdsetOf(namespace)
+	ctx, stop := context.WithCancel(context.Background())
+	stopped := make(chan error)
+	go func() { stopped <- mgr.Start(ctx) }()
+	t.Cleanup(func() { stop(); must(t, <-stopped) })
+	api, label := mgr.GetClient(), map[string]string{controller.TDSetLabel: "example"}
+	tdset := &schedulev2.TDSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "example"},
+		Spec: schedulev2.TDSetSpec{
+			Container: schedulev2.Container{Image: "nginx", Port: 80}, Service: &schedulev2.Service{Port: 8080},
+			Windows: []schedulev2.Window{}, DefaultReplicas: 1,
+		},
+	}
 	must(t, api.Create(t.Context(), tdset))
-	label := map[string]string{controller.TDSetLabel: tdset.Name}
-	evicted := podOf(namespace, "evicted", label)
-	must(t, api.Create(t.Context(), podOf(namespace, "another", nil)))
+	evicted := podOf("evicted", label)
+	must(t, api.Create(t.Context(), podOf("another", nil)))
 	must(t, api.Create(t.Context(), evicted))
 	evicted.Status.Phase = corev1.PodFailed
 	must(t, api.Status().Update(t.Context(), evicted))
-	must(t, api.Create(t.Context(), podOf(namespace, tdset.Name, label)))
+	must(t, api.Create(t.Context(), podOf(tdset.Name, label)))
 
 	key := client.ObjectKeyFromObject(tdset)
 	for _, object := range []client.Object{&schedulev2.TDSet{}, &appsv1.Deployment{}, &corev1.Service{}, metadataOfPods()} {
-		eventually(t, "the object is in the cache", nil, func(ctx context.Context) bool { return mgr.GetClient().Get(ctx, key, object) == nil })
+		must(t, wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			return api.Get(ctx, key, object) == nil, nil
+		}))
 		// managedFields take a third of the memory, and nothing here reads them.
 		if fields := object.GetManagedFields(); len(fields) > 0 {
 			t.Errorf("a cached %T has managedFields, want none", object)
@@ -51,35 +72,21 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	}
 	// These Pods were created first, so their events have arrived by now.
 	for name, what := range map[string]string{"another": "without a TDSet", "evicted": "that has finished"} {
-		if err := mgr.GetClient().Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, metadataOfPods()); !apierrors.IsNotFound(err) {
+		if err := api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, metadataOfPods()); !apierrors.IsNotFound(err) {
 			t.Errorf("get a Pod %s: got the error %v, want NotFound", what, err)
 		}
 	}
 	for what, object := range map[string]client.Object{"a Secret": &corev1.Secret{}, "a whole Pod": &corev1.Pod{}} {
-		err := mgr.GetClient().Get(t.Context(), key, object)
+		err := api.Get(t.Context(), key, object)
 		if notCached := (&cache.ErrResourceNotCached{}); !errors.As(err, &notCached) {
 			t.Errorf("get %s: got the error %v, want ErrResourceNotCached", what, err)
 		}
 	}
 }
 
-// tdsetOf returns a TDSet that uses every field, but needs no Pods, because nothing creates them
-// here.
-func tdsetOf(namespace string) *schedulev2.TDSet {
-	return &schedulev2.TDSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "example"},
-		Spec: schedulev2.TDSetSpec{
-			Container:       schedulev2.Container{Image: "nginx", Port: 80},
-			Service:         &schedulev2.Service{Port: 8080},
-			Windows:         []schedulev2.Window{{Name: "always", Start: "00:00", End: "24:00", Replicas: 2}},
-			DefaultReplicas: 1,
-		},
-	}
-}
-
-func podOf(namespace, name string, labels map[string]string) *corev1.Pod {
+func podOf(name string, labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "any", Image: "any"}}},
 	}
 }
@@ -89,24 +96,18 @@ func metadataOfPods() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 }
 
-// optionsFor returns the flags' default options, but for one namespace and without servers. The
-// tests' controllers all have the same name, so their names aren't validated.
+// optionsFor returns the flags' default options, but for one namespace and without servers.
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace, drainTimeout: time.Minute}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
 	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.Controller.MaxConcurrentReconciles = 1
-	o.Controller.SkipNameValidation = new(true)
 	return o
 }
 
-// runManager runs a manager until the test ends.
-func runManager(t *testing.T, mgr ctrl.Manager) {
-	ctx, stop := context.WithCancel(context.Background())
-	stopped := make(chan error)
-	go func() { stopped <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		must(t, <-stopped)
-	})
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -16,26 +16,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// shutdownTimeout is how long a shutdown may take. The kubelet kills a Pod after its
-// terminationGracePeriodSeconds.
-const shutdownTimeout = 20 * time.Second
-
-// secureMetrics serves metrics by HTTPS and to authorized clients only, unless the address is a
-// loopback address. The API server says who a client is, and whether it may GET /metrics.
-func secureMetrics(options *metricsserver.Options) {
-	host, _, _ := net.SplitHostPort(options.BindAddress)
-	if options.BindAddress == "0" || net.ParseIP(host).IsLoopback() {
-		return
-	}
-	options.SecureServing = true
-	options.TLSOpts = []func(*tls.Config){withoutHTTP2}
-	options.FilterProvider = filters.WithAuthenticationAndAuthorization
-}
-
-// withoutHTTP2 restricts a server to HTTP/1.1, which is enough for Prometheus and the API server. In
-// HTTP/2, any client can keep a server busy by opening and resetting streams (Rapid Reset).
-func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
-
 // addProbes makes mgr answer probes. It is ready when its caches are synced. But with webhooks, it
 // is ready as soon as they are served, because one of them converts TDSets: while some are stored
 // in v1, the API server must call it to answer the list that fills the cache.
@@ -56,3 +36,23 @@ func addProbes(mgr ctrl.Manager) error {
 	}
 	return mgr.AddReadyzCheck("cache", cacheSynced)
 }
+
+// shutdownTimeout is how long a shutdown may take. The kubelet kills a Pod after its
+// terminationGracePeriodSeconds.
+const shutdownTimeout = 20 * time.Second
+
+// secureMetrics serves metrics by HTTPS and to authorized clients only, unless the address is a
+// loopback address. The API server says who a client is, and whether it may GET /metrics.
+func secureMetrics(options *metricsserver.Options) {
+	host, _, _ := net.SplitHostPort(options.BindAddress)
+	if options.BindAddress == "0" || net.ParseIP(host).IsLoopback() {
+		return
+	}
+	options.SecureServing = true
+	options.TLSOpts = []func(*tls.Config){withoutHTTP2}
+	options.FilterProvider = filters.WithAuthenticationAndAuthorization
+}
+
+// withoutHTTP2 restricts a server to HTTP/1.1, which is enough for Prometheus and the API server. In
+// HTTP/2, any client can keep a server busy by opening and resetting streams (Rapid Reset).
+func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }

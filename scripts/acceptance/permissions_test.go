@@ -4,9 +4,17 @@
 package acceptance
 
 import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/operators/scripts/internal/access"
@@ -15,11 +23,12 @@ import (
 	"example.com/operators/scripts/internal/judge"
 )
 
-// unused says why a program needs permissions that no audit log shows. The chapter's judge.yaml has
-// these reasons for the chapter's own program.
+// unused says why a program in a Pod needs permissions that it doesn't use here. They are those for
+// the metrics. The chapter's judge.yaml has the reasons, because the judge reads no metrics by HTTPS
+// either.
 func (s *scenario) unused() map[string]string {
 	s.Helper()
-	if !s.isFull() {
+	if !inCluster() {
 		return nil
 	}
 	config, err := judge.Read(filepath.Join("..", "judge", "chapters", s.chapter.Name, "judge.yaml"))
@@ -41,7 +50,11 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 	}
 	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
 	s.must(err)
+	metrics := s.secureMetrics()
 	lifecycle()
+	if metrics != "" {
+		s.guardsMetrics(metrics)
+	}
 	s.operator.Stop() // sends the recorded Events
 	rules, err := s.program.Rules()
 	s.must(err)
@@ -56,6 +69,57 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 		s.Errorf("the program may not %s: delete the reason for it", right)
 	}
 	s.Logf("%d permissions, %d of them used", len(usage.Granted), len(usage.Used))
+}
+
+// secureMetrics makes a kubebuilder project serve metrics by HTTPS, and returns where, or "" if the
+// program has no such flag.
+func (s *scenario) secureMetrics() (url string) {
+	s.Helper()
+	if !s.chapter.IsProject() || !s.isFull() || inCluster() {
+		return ""
+	}
+	listener, err := net.Listen("tcp", "localhost:0")
+	s.must(err)
+	defer listener.Close()
+	address := fmt.Sprintf("localhost:%d", listener.Addr().(*net.TCPAddr).Port) // a name may be that of any address
+	s.flags = append(s.flags, "--metrics-bind-address", address)
+	return "https://" + address + "/metrics"
+}
+
+// guardsMetrics reads the metrics without a token, without the role for it, and with that role. The
+// program has to ask the API server who the client is, and what it may do. It serves HTTP/1.1 only.
+func (s *scenario) guardsMetrics(url string) {
+	s.Helper()
+	role := strings.ToLower(s.Kind) + "-operator-metrics-reader"
+	_, err := s.kubectl.Run(s.Context(), "create", "clusterrolebinding", s.namespace, "--clusterrole", role, "--serviceaccount", s.namespace+":reader")
+	s.must(err)
+	s.Cleanup(func() { _, _ = s.kubectl.Run(context.Background(), "delete", "clusterrolebinding", s.namespace) })
+	client := http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+	for account, want := range map[string]string{"": "401 Unauthorized", "stranger": "403 Forbidden", "reader": "200 OK"} {
+		request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
+		s.must(err)
+		if account != "" {
+			accounts := s.client.CoreV1().ServiceAccounts(s.namespace)
+			_, err := accounts.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
+			s.must(err)
+			token, err := accounts.CreateToken(s.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+			s.must(err)
+			request.Header.Set("Authorization", "Bearer "+token.Status.Token)
+		}
+		s.eventually(fmt.Sprintf("account %q reads the metrics: %s", account, want), func() error {
+			response, err := client.Do(request)
+			if err != nil {
+				return err
+			}
+			response.Body.Close()
+			if got := response.Proto + " " + response.Status; got != "HTTP/1.1 "+want {
+				return fmt.Errorf("got %s", got)
+			}
+			return nil
+		})
+	}
 }
 
 // lifecycle takes some Foos through all that can happen to them.

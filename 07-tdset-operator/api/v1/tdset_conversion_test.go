@@ -4,10 +4,12 @@ package v1
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
@@ -176,6 +178,28 @@ func TestOtherKinds(t *testing.T) {
 	}
 	if err := (&TDSet{}).ConvertFrom(nil); err == nil {
 		t.Error("want an error for a hub that isn't a TDSet")
+	}
+}
+
+// Both samples ask for the same.
+func TestTheSamplesAgree(t *testing.T) {
+	var old TDSet
+	var want schedulev2.TDSet
+	for file, into := range map[string]any{"v1": &old, "v2": &want} {
+		text, err := os.ReadFile("../../config/samples/schedule_" + file + "_tdset.yaml")
+		if err == nil {
+			err = yaml.UnmarshalStrict(text, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := toV2(t, &old)
+	for i := range want.Spec.Windows {
+		want.Spec.Windows[i].Name = got.Spec.Windows[i].Name // v1 has none
+	}
+	if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
+		t.Errorf("the sample of v1 asks for something else (-v2, +v1):\n%s", diff)
 	}
 }
 

@@ -103,7 +103,6 @@ func TestMain(m *testing.M) {
 
 	// +kubebuilder:scaffold:scheme
 
-	utils.ShareLog()
 	ctrl.SetLogger(klog.Background()) // as main does
 	// For a watch of metadata, controller-runtime 0.25.2 filters the events. If the filter has an
 	// event just when the watch is stopped, it waits forever for a receiver (apimachinery 0.37.2,

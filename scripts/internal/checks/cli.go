@@ -13,7 +13,7 @@ import (
 
 // cliParts are what the CLI relies on, by file. GROUPVERSION is the alias of the API's package.
 var cliParts = map[string][]string{
-	"PROJECT": {`^cliVersion: 4\.15\.0$`, `^- go\.kubebuilder\.io/v4$`},
+	"PROJECT": {`^cliVersion: 4\.15\.0$`, `^- go\.kubebuilder\.io/v4$`, `^projectName: KIND-operator$`, `^repo: example\.com/operators/CHAPTER$`},
 	"api/VERSION/groupversion_info.go": {
 		`\bSchemeGroupVersion\b.*=`, `\bGroupVersion\b.*=`, `\bSchemeBuilder = runtime\.NewSchemeBuilder\(`,
 		`\bAddToScheme = SchemeBuilder\.AddToScheme$`,
@@ -77,7 +77,8 @@ func kubebuilderCLI(_ context.Context, r *repository) error {
 				return err
 			}
 			for _, part := range cliParts[file] {
-				if !regexp.MustCompile(`(?m)` + strings.ReplaceAll(part, "GROUPVERSION", project.alias)).MatchString(text) {
+				pattern := strings.NewReplacer("GROUPVERSION", project.alias, "KIND", project.kind, "CHAPTER", chapter.Name).Replace(part)
+				if !regexp.MustCompile(`(?m)` + pattern).MatchString(text) {
 					r.report("%s/%s: the kubebuilder CLI looks for %s", chapter.Name, path, part)
 				}
 			}

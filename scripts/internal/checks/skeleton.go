@@ -140,6 +140,9 @@ func skeleton(_ context.Context, r *repository) error {
 	if err := r.comparePart(part{"desired.go", "01-06"}, "// controls reports whether"); err != nil {
 		return err
 	}
+	if err := r.comparePart(part{"cmd/serving.go", "06-07"}, "// shutdownTimeout is"); err != nil {
+		return err
+	}
 	// The experiment on stale reads, which 04 doesn't have.
 	for _, file := range []string{"measure.go", "table.go", "wire.go"} {
 		if err := r.comparePart(part{"stalereads/" + file, "03-05"}, "package main"); err != nil {

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +37,23 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 				t.Errorf("generated files are out of date: run make build-installer in %s (%v):\n%s", chapter, err, output)
 			}
 		})
+	}
+}
+
+// After the manifests' grace period, the kubelet kills the manager.
+func TestTheGracePeriodCoversTheShutdown(t *testing.T) {
+	secondsIn := func(chapter, file, pattern string) int {
+		text, err := os.ReadFile(filepath.Join(projectDir(chapter), file))
+		must(t, err)
+		seconds, err := strconv.Atoi(regexp.MustCompile(pattern).FindStringSubmatch(string(text))[1])
+		must(t, err)
+		return seconds
+	}
+	for _, chapter := range projects {
+		grace := secondsIn(chapter, "dist/install.yaml", `terminationGracePeriodSeconds: (\d+)`)
+		if shutdown := secondsIn(chapter, "cmd/serving.go", `const shutdownTimeout = (\d+) \* time.Second`); grace <= shutdown {
+			t.Errorf("%s: terminationGracePeriodSeconds is %d, want more than the shutdown timeout, %d", chapter, grace, shutdown)
+		}
 	}
 }
 
