@@ -37,7 +37,7 @@ const certManager = "webhooks: {certificates: certManager}"
 func TestTheChartMatchesKustomize(t *testing.T) {
 	installed, err := os.ReadFile(filepath.Join(projectDir("07-tdset-operator"), "dist", "install.yaml"))
 	must(t, err)
-	byHelm := regexp.MustCompile(`\.labels\.(app\.kubernetes\.io/managed-by|helm\.sh/chart)\b|^\+CustomResourceDefinition .*/resource-policy: keep$`)
+	byHelm := regexp.MustCompile(`\.labels\.(app\.kubernetes\.io/managed-by|helm\.sh/chart)\b|^\+CustomResourceDefinition .*/resource-policy$`)
 	for values, built := range map[string]string{
 		certManager: string(installed),
 		certManager + ", metrics: {serviceMonitor: {enable: true}}": withPrometheus(t, "07-tdset-operator"),
@@ -68,7 +68,7 @@ func TestTheChartsValues(t *testing.T) {
 		},
 		"drainTimeout: 1h30m": {"+" + container + ".args[--drain-timeout=1h30m]", "-" + container + ".args[--drain-timeout=60s]"},
 		"resources: {limits: {memory: null, cpu: 2}}": {
-			"+" + container + ".resources.limits.cpu: 2", "-" + container + ".resources.limits.memory",
+			"+" + container + ".resources.limits.cpu", "-" + container + ".resources.limits.memory",
 		},
 		"podDisruptionBudget: {enable: false}": {"-PodDisruptionBudget controller-manager"},
 		"networkPolicies: {enable: false}":     {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
@@ -194,58 +194,60 @@ func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableRes
 // changes returns, sorted, what objects have lost (-) and gained (+), and which values differ.
 func changes(before, after map[string]map[string]any) (lines []string) {
 	short := strings.NewReplacer(" elsewhere/tdset-operator-", " ", " /tdset-operator-", " ", " elsewhere/", " ", " /", " ")
-	compareParts("", before, after, func(line string) { lines = append(lines, short.Replace(line)) })
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for key := range all {
+		lines = append(lines, compare(short.Replace(key), parts(before[key]), parts(after[key]))...)
+	}
 	slices.Sort(lines)
 	return lines
 }
 
-func compareParts[V any](path string, before, after map[string]V, report func(string)) {
-	for key, old := range before {
-		if now, kept := after[key]; kept {
-			compare(path+key, old, now, report)
-		} else {
-			report("-" + path + key)
-		}
+// compare compares what parts has returned.
+func compare(path string, before, after any) (lines []string) {
+	old, _ := before.(map[string]any)
+	now, _ := after.(map[string]any)
+	switch {
+	case before != nil && after == nil:
+		return []string{"-" + path}
+	case before == nil && after != nil:
+		return []string{"+" + path}
+	case (old == nil || now == nil) && !reflect.DeepEqual(before, after):
+		return []string{fmt.Sprintf("%s: %v to %v", path, before, after)}
 	}
-	for key, now := range after {
-		if _, had := before[key]; !had && strings.HasPrefix(key, ".") {
-			report(fmt.Sprintf("+%s%s: %v", path, key, now))
-		} else if !had {
-			report("+" + path + key)
-		}
+	all := maps.Clone(old)
+	maps.Copy(all, now)
+	for key := range all {
+		lines = append(lines, compare(path+key, old[key], now[key])...)
 	}
+	return lines
 }
 
-func compare(path string, before, after any, report func(string)) {
-	old, now := parts(before), parts(after)
-	if old != nil && now != nil {
-		compareParts(path, old, now, report)
-	} else if !reflect.DeepEqual(before, after) {
-		report(fmt.Sprintf("%s: %v to %v", path, before, after))
-	}
-}
-
-// parts returns the parts of a map or a list, and nil for anything else. Those of a list have their
-// names or values as keys, because their order means nothing here.
-func parts(node any) map[string]any {
+// parts makes a map of each list, with the entries' names or values as keys, because their order
+// means nothing here. It returns nil for an object that doesn't exist.
+func parts(node any) any {
 	found := map[string]any{}
 	switch node := node.(type) {
 	case map[string]any:
+		if node == nil {
+			return nil
+		}
 		for key, value := range node {
-			found["."+key] = value
+			found["."+key] = parts(value)
 		}
 	case []any:
 		for i, entry := range node {
 			key := entry
 			if fields, isMap := entry.(map[string]any); isMap {
-				if key = fields["name"]; key == nil {
-					key = i
-				}
+				key = fields["name"]
 			}
-			found[fmt.Sprintf("[%v]", key)] = entry
+			if key == nil {
+				key = i
+			}
+			found[fmt.Sprintf("[%v]", key)] = parts(entry)
 		}
 	default:
-		return nil
+		return node
 	}
 	return found
 }
