@@ -3,16 +3,21 @@
 package e2e
 
 import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-
-	"example.com/operators/06-kubebuilder/test/utils"
 )
 
 // namespace is the operator's, by the name that the CLI's specs use.
@@ -37,25 +42,29 @@ var _ = Describe("Manager", Ordered, func() {
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 })
 
-// TestMain has waited until the manager is ready. It runs without privileges, as its namespace
-// requires.
-func TestTheManager(t *testing.T) {
-	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
-		t.Errorf("%s replicas are ready, want 2", got)
+// A client with the role for it reads the metrics through their Service.
+func TestTheMetrics(t *testing.T) {
+	kubectl(t, "create", "serviceaccount", "-n", operator, "reader")
+	kubectl(t, "create", "clusterrolebinding", "reader", "--clusterrole=foo-operator-metrics-reader", "--serviceaccount="+operator+":reader")
+	t.Cleanup(func() {
+		kubectl(t, "delete", "-n", operator, "serviceaccount/reader", "clusterrolebinding/reader")
+	})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"https://"+forward(t, "service/foo-operator-controller-manager-metrics-service", 8443)+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	users := kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.containerStatuses[*].user.linux.uid}")
-	if want := "65532 65532"; users != want {
-		t.Errorf("the replicas run as the users %q, want %q", users, want)
-	}
-	theNamespaceIsRestricted(t)
-}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(kubectl(t, "create", "token", "-n", operator, "reader")))
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // the manager's own certificate
 
-// theNamespaceIsRestricted checks that the operator's namespace refuses a privileged Pod.
-func theNamespaceIsRestricted(t *testing.T) {
-	t.Helper()
-	output, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
-	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(output, want) {
-		t.Errorf("kubectl run with a privileged Pod printed\n%s\nwant a refusal that contains %q", output, want)
+	response, err := client.Do(request)
+
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), "\nworkqueue_depth{") {
+		t.Errorf("got %s\n%s\nerror %v, want controller-runtime's metrics", response.Status, body, err)
 	}
 }
 
@@ -66,30 +75,35 @@ func TestTheWebhooks(t *testing.T) {
 // If the Secret is deleted, cert-manager makes another certificate, as it does before one expires.
 // The manager serves the new one without a restart.
 func TestTheWebhooksWithANewCertificate(t *testing.T) {
-	namespace := aNamespace(t)
 	former := trusted(t)
 
 	kubectl(t, "delete", "secret", "-n", operator, "webhook-server-cert")
 
 	eventually(t, "the API server trusts another CA", func() bool { return trusted(t) != former && trusted(t) != "" })
-	// Ask each replica, because the API server may call any of them. Each serves the new
-	// certificate once the kubelet has copied it.
-	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
-	if len(addresses) != 2 {
-		t.Errorf("the replicas' addresses are %q, want 2", addresses)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(trusted(t)))
+	// Ask each replica, because the API server may call any of them. Each serves the new certificate
+	// once the kubelet has copied it.
+	for _, pod := range pods(t) {
+		address := forward(t, "pod/"+pod, 9443)
+		eventually(t, pod+" serves the new certificate", func() bool {
+			connection, err := tls.Dial("tcp", address, &tls.Config{RootCAs: roots, ServerName: "foo-operator-webhook-service.foo-operator-system.svc"})
+			if err == nil {
+				connection.Close()
+			}
+			return err == nil
+		})
 	}
-	for i, address := range addresses {
-		askFromPod(t, namespace, fmt.Sprintf("replica-%d", i), "default",
-			"--ca="+trusted(t), "--server-name=foo-operator-webhook-service.foo-operator-system.svc", "https://"+address+":9443/")
-	}
-	webhooksAnswer(t, namespace)
+	webhooksAnswer(t, aNamespace(t))
 }
 
 // webhooksAnswer makes the API server call the webhooks in every way. A dry run calls them, and
 // stores nothing.
 func webhooksAnswer(t *testing.T, namespace string) {
 	t.Helper()
-	apply(t, namespace, "there", "replicas: 1")
+	if output, err := tryApply(namespace, "there", "replicas: 1"); err != nil {
+		t.Fatal(output)
+	}
 	kubectl(t, "create", "-n", namespace, "deployment", "taken", "--image="+standIn)
 	for sentence, test := range map[string]struct {
 		spec    string
@@ -111,19 +125,39 @@ func webhooksAnswer(t *testing.T, namespace string) {
 
 // trusted returns the PEM of the CA that the API server trusts for the webhooks, or "" if it isn't
 // the same for all of them.
-func trusted(t *testing.T) string {
+func trusted(t *testing.T) (pem string) {
 	t.Helper()
-	pem := ""
-	for _, kind := range []string{"mutating", "validating"} {
+	for i, kind := range []string{"mutating", "validating"} {
 		encoded := kubectl(t, "get", kind+"webhookconfiguration", "foo-operator-"+kind+"-webhook-configuration", "-o", "jsonpath={.webhooks[0].clientConfig.caBundle}")
 		decoded, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pem != "" && pem != string(decoded) {
+		if i > 0 && pem != string(decoded) {
 			return ""
 		}
 		pem = string(decoded)
 	}
 	return pem
+}
+
+// forward forwards a port of this machine to the operator until the test ends, and returns its address.
+func forward(t *testing.T, to string, port int) (address string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "kubectl", "port-forward", "-n", operator, to, fmt.Sprintf(":%d", port))
+	command.Stderr = os.Stderr
+	output, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Wait() }) // it has been killed by then
+	line, _ := bufio.NewReader(output).ReadString('\n')
+	if _, err := fmt.Sscanf(line, "Forwarding from %s -> ", &address); err != nil {
+		t.Fatalf("kubectl port-forward printed %q (%v)", line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, output) }()
+	return address
 }

@@ -3,8 +3,15 @@
 package e2e
 
 import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -37,58 +44,63 @@ var _ = Describe("Manager", Ordered, func() {
 	// +kubebuilder:scaffold:e2e-webhooks-checks
 })
 
-// TestMain has waited until the manager is ready. It runs without privileges, as its namespace
-// requires.
-func TestTheManager(t *testing.T) {
-	if got := kubectl(t, "get", "-n", operator, manager, "-o", "jsonpath={.status.readyReplicas}"); got != "2" {
-		t.Errorf("%s replicas are ready, want 2", got)
+// A client with the role for it reads the metrics through their Service.
+func TestTheMetrics(t *testing.T) {
+	kubectl(t, "create", "serviceaccount", "-n", operator, "reader")
+	kubectl(t, "create", "clusterrolebinding", "reader", "--clusterrole=tdset-operator-metrics-reader", "--serviceaccount="+operator+":reader")
+	t.Cleanup(func() {
+		kubectl(t, "delete", "-n", operator, "serviceaccount/reader", "clusterrolebinding/reader")
+	})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"https://"+forward(t, "service/tdset-operator-controller-manager-metrics-service", 8443)+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	users := kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.containerStatuses[*].user.linux.uid}")
-	if want := "65532 65532"; users != want {
-		t.Errorf("the replicas run as the users %q, want %q", users, want)
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(kubectl(t, "create", "token", "-n", operator, "reader")))
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // the manager's own certificate
+
+	response, err := client.Do(request)
+
+	if err != nil {
+		t.Fatal(err)
 	}
-	theNamespaceIsRestricted(t)
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), "\nworkqueue_depth{") {
+		t.Errorf("got %s\n%s\nerror %v, want controller-runtime's metrics", response.Status, body, err)
+	}
 }
 
-// theNamespaceIsRestricted checks that the operator's namespace refuses a privileged Pod.
-func theNamespaceIsRestricted(t *testing.T) {
-	t.Helper()
-	output, err := utils.Exec("kubectl", "run", "-n", operator, "root", "--image="+standIn, "--dry-run=server")
-	if want := `violates PodSecurity "restricted:latest"`; err == nil || !strings.Contains(output, want) {
-		t.Errorf("kubectl run with a privileged Pod printed\n%s\nwant a refusal that contains %q", output, want)
-	}
-}
-
-func TestTheWebhook(t *testing.T) {
-	webhookAnswers(t, aNamespace(t))
-}
+func TestTheWebhook(t *testing.T) { webhookAnswers(t) }
 
 // If the Secret is deleted, cert-manager makes another certificate, as it does before one expires.
 // The manager serves the new one without a restart.
 func TestTheWebhookWithANewCertificate(t *testing.T) {
-	namespace := aNamespace(t)
 	former := trusted(t)
 
 	kubectl(t, "delete", "secret", "-n", operator, "webhook-server-cert")
 
 	eventually(t, "the API server trusts another CA", func() bool { return trusted(t) != former && trusted(t) != "" })
-	// Ask each replica, because the API server may call any of them. Each serves the new
-	// certificate once the kubelet has copied it.
-	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", operator, "-l", ofManager, "-o", "jsonpath={.items[*].status.podIP}"))
-	if len(addresses) != 2 {
-		t.Errorf("the replicas' addresses are %q, want 2", addresses)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(trusted(t)))
+	// Ask each replica, because the API server may call any of them. Each serves the new certificate
+	// once the kubelet has copied it.
+	for _, pod := range pods(t) {
+		address := forward(t, "pod/"+pod, 9443)
+		eventually(t, pod+" serves the new certificate", func() bool {
+			connection, err := tls.Dial("tcp", address, &tls.Config{RootCAs: roots, ServerName: "tdset-operator-webhook-service.tdset-operator-system.svc"})
+			if err == nil {
+				connection.Close()
+			}
+			return err == nil
+		})
 	}
-	for i, address := range addresses {
-		askFromPod(t, namespace, fmt.Sprintf("replica-%d", i), "default",
-			"--ca="+trusted(t), "--server-name=tdset-operator-webhook-service.tdset-operator-system.svc", "https://"+address+":9443/")
-	}
-	webhookAnswers(t, namespace)
+	webhookAnswers(t)
 }
 
-// webhookAnswers makes the API server call the webhook. A dry run calls it, and stores nothing. A
-// refusal shows that the CRD's rules are installed, too, because they refuse the same schedules
-// first.
-func webhookAnswers(t *testing.T, namespace string) {
+// webhookAnswers makes the API server call the webhook, and, for v1, the conversion. A dry run calls
+// them, and stores nothing. A refusal shows that the CRD's rules are installed, too, because they
+// refuse the same schedules first.
+func webhookAnswers(t *testing.T) {
 	t.Helper()
 	for sentence, test := range map[string]struct {
 		schedule string
@@ -100,11 +112,16 @@ func webhookAnswers(t *testing.T, namespace string) {
 		"missing fields get their defaults":  {"[]", false, "timeZone: UTC\n"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			output, err := tryApply(namespace, "web", "container: {image: nginx, port: 80}, windows: "+test.schedule, "--dry-run=server", "-o", "yaml")
-			if refused := err != nil; refused != test.refused || !strings.Contains(output, test.want) {
-				t.Errorf("kubectl apply printed\n%s\nwant %q, refused: %t", output, test.want, test.refused)
-			}
+			eventually(t, fmt.Sprintf("refused: %t, and kubectl prints %q", test.refused, test.want), func() bool { // kube-proxy may be behind
+				output, err := tryApply("default", "web", test.schedule, "--dry-run=server", "-o", "yaml")
+				return (err != nil) == test.refused && strings.Contains(output, test.want)
+			})
 		})
+	}
+	const old = "apiVersion: schedule.rs/v1\nkind: TDSet\nmetadata: {name: old}\nspec: {container: {image: nginx, port: 80}, schedulingConfig: [{startTime: 9, endTime: 17, replica: 2}]}\n"
+	output, err := utils.RunWith(old, "kubectl", "create", "--dry-run=server", "-o", "yaml", "-f", "-")
+	if err != nil || !strings.Contains(output, "startTime: 9\n") {
+		t.Errorf("a TDSet of v1 has become\n%s\nerror %v", output, err)
 	}
 }
 
@@ -117,4 +134,25 @@ func trusted(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(decoded)
+}
+
+// forward forwards a port of this machine to the operator until the test ends, and returns its address.
+func forward(t *testing.T, to string, port int) (address string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "kubectl", "port-forward", "-n", operator, to, fmt.Sprintf(":%d", port))
+	command.Stderr = os.Stderr
+	output, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Wait() }) // it has been killed by then
+	line, _ := bufio.NewReader(output).ReadString('\n')
+	if _, err := fmt.Sscanf(line, "Forwarding from %s -> ", &address); err != nil {
+		t.Fatalf("kubectl port-forward printed %q (%v)", line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, output) }()
+	return address
 }

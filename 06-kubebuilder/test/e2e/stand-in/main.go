@@ -1,22 +1,15 @@
-// Command stand-in runs in the Pods of the end-to-end tests, so that no image has to be pulled.
-// Without arguments, it serves HTTP. `stand-in get URL` sends a request, like curl.
+// Command stand-in does nothing until SIGTERM. It runs in the Pods of the end-to-end tests, so that no
+// image has to be pulled.
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 )
 
 func main() {
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == "get" {
-		err = get(os.Args[2:])
-	} else {
-		err = serve(os.Getenv("LINGERS") != "")
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, cmp.Or(os.Getenv("HOSTNAME"), "stand-in")+":", err)
-		os.Exit(1)
-	}
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	<-terminated
 }
