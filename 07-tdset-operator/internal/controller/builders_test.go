@@ -118,9 +118,12 @@ func serviceOf(tdset *schedulev2.TDSet, changes ...func(*corev1.Service)) *corev
 	return service
 }
 
-// podOf returns the metadata of one of tdset's Pods.
+// podOf returns one of tdset's Pods.
 func podOf(tdset *schedulev2.TDSet) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: tdset.Namespace, Name: tdset.Name + "-x7", Labels: labelsOf(tdset)}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: tdset.Namespace, Name: tdset.Name + "-x7", Labels: labelsOf(tdset)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: containerName, Image: tdset.Spec.Container.Image}}},
+	}
 }
 
 func evicted(pod *corev1.Pod) *corev1.Pod {

@@ -1,21 +1,29 @@
-// A cluster for tests: a fake client as the API server, and a reconciler. Nothing runs by itself. A
-// test calls Reconcile, fills the cache, and sets the clock, so it decides what the controller
-// knows, and what time it is.
+// A cluster for tests: controller-runtime's fake client as the API server, and a reconciler. Nothing
+// runs by itself. A test calls Reconcile, fills the cache, sets the clock and refuses requests, so it
+// decides what the controller knows, and what time it is.
+//
+// The fake client leaves out a lot. It has no validation and no defaults, it sets no UIDs, and it
+// ignores the UID that a write assumes (stale_test.go asks a real API server). There are no other
+// controllers and no garbage collector.
 
 package controller
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
@@ -29,10 +37,10 @@ type cluster struct {
 	server      client.WithWatch // the existing objects
 	cache       client.Reader    // the objects in the controller's cache
 	clock       *stoppedClock
-	lock        sync.Mutex // of requests and refusals: the controller may be running
-	requests    []request
+	lock        sync.Mutex // of writes and refusals: the controller may be running
+	writes      []string
 	refusals    map[string]error
-	beforeApply func() // of a Deployment or a Service
+	beforeApply func() // called once, before a Deployment or a Service is applied
 	events      <-chan string
 	running     movableClock   // for run
 	zone        *time.Location // of the times in scaled
@@ -52,14 +60,18 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		t:        t,
 	}
 	c.TDSetReconciler = &TDSetReconciler{
-		Client:       interceptor.NewClient(c.server, c.funcs()),
-		APIReader:    interceptor.NewClient(c.server, c.apiReaderFuncs()),
+		Client:       interceptor.NewClient(c.server, c.requests()),
+		APIReader:    interceptor.NewClient(c.server, c.uncachedReads()),
 		Recorder:     recorder,
 		Clock:        c.clock,
 		DrainTimeout: time.Minute,
 	}
 	c.put(objects...)
 	return c
+}
+
+func newFake() *fake.ClientBuilder {
+	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithStatusSubresource(&schedulev2.TDSet{})
 }
 
 // stoppedClock returns the time that a test has set.
@@ -106,9 +118,8 @@ func (c *cluster) settle() (writes []string, again time.Duration) {
 
 // informed copies the cluster's objects into the cache, as the informers would do.
 func (c *cluster) informed() {
-	everything := []client.ObjectList{&schedulev2.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}}
 	cache := newFake()
-	for _, list := range everything {
+	for _, list := range []client.ObjectList{&schedulev2.TDSetList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}} {
 		must(c.t, c.server.List(c.t.Context(), list))
 		if pods, ok := list.(*corev1.PodList); ok { // the manager's cache has only unfinished Pods
 			pods.Items = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed })
@@ -130,13 +141,13 @@ func (c *cluster) put(objects ...client.Object) {
 		made.SetResourceVersion("")
 		made.SetManagedFields(nil)
 		made.SetDeletionTimestamp(nil)
-		status := schedulev2.TDSetStatus{}
-		if tdset, ok := made.(*schedulev2.TDSet); ok {
-			tdset.Status, status = status, tdset.Status
+		tdset, isTDSet := object.(*schedulev2.TDSet)
+		if isTDSet {
+			made.(*schedulev2.TDSet).Status = schedulev2.TDSetStatus{}
 		}
 		must(c.t, c.server.Create(c.t.Context(), made, somebody))
-		if len(status.Conditions) > 0 { // apply it as the controller, because no one else's apply can remove it
-			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev2.TDSet), status))
+		if isTDSet && len(tdset.Status.Conditions) > 0 { // apply it as the controller, because no one else's apply can remove it
+			must(c.t, (&TDSetReconciler{Client: c.server}).updateStatus(c.t.Context(), made.(*schedulev2.TDSet), tdset.Status))
 		}
 		if !object.GetDeletionTimestamp().IsZero() { // only the API server can set it, and only while there is a finalizer
 			must(c.t, c.server.Delete(c.t.Context(), made))
@@ -144,22 +155,95 @@ func (c *cluster) put(objects ...client.Object) {
 	}
 }
 
-// remove deletes an object at once.
+// remove deletes an object at once, with its finalizers.
 func (c *cluster) remove(object client.Object) {
 	c.t.Helper()
 	found := object.DeepCopyObject().(client.Object)
-	switch err := c.server.Get(c.t.Context(), client.ObjectKeyFromObject(object), found); {
-	case apierrors.IsNotFound(err):
+	if err := c.server.Get(c.t.Context(), client.ObjectKeyFromObject(object), found); err != nil {
+		must(c.t, client.IgnoreNotFound(err))
 		return
-	case err != nil:
-		c.t.Fatal(err)
 	}
-	deleted := !found.GetDeletionTimestamp().IsZero()
-	if len(found.GetFinalizers()) > 0 {
-		found.SetFinalizers(nil) // the last one: what is being deleted goes with it
-		must(c.t, c.server.Update(c.t.Context(), found))
+	found.SetFinalizers(nil)
+	must(c.t, c.server.Update(c.t.Context(), found))
+	must(c.t, client.IgnoreNotFound(c.server.Delete(c.t.Context(), found)))
+}
+
+// change changes the TDSet's spec, as a user does.
+func (c *cluster) change(change func(*schedulev2.TDSetSpec)) {
+	c.t.Helper()
+	tdset := c.tdset()
+	change(&tdset.Spec)
+	tdset.Generation++
+	must(c.t, c.server.Update(c.t.Context(), tdset, somebody))
+}
+
+// becomesAvailable acts as the Deployment controller: all desired Pods are available, and all
+// others are gone.
+func (c *cluster) becomesAvailable(deployment *appsv1.Deployment) {
+	before := deployment.DeepCopy()
+	withPods(replicasOf(deployment))(deployment)
+	must(c.t, c.server.Status().Patch(c.t.Context(), deployment, client.MergeFrom(before)))
+}
+
+// tdset returns the TDSet, or an empty one.
+func (c *cluster) tdset() *schedulev2.TDSet {
+	found := &schedulev2.TDSet{}
+	must(c.t, client.IgnoreNotFound(c.server.Get(c.t.Context(), web, found)))
+	return found
+}
+
+// deployment returns the Deployment with the TDSet's name, or an empty one.
+func (c *cluster) deployment() *appsv1.Deployment {
+	found := &appsv1.Deployment{}
+	must(c.t, client.IgnoreNotFound(c.server.Get(c.t.Context(), web, found)))
+	return found
+}
+
+func (c *cluster) service() *corev1.Service {
+	found := &corev1.Service{}
+	must(c.t, client.IgnoreNotFound(c.server.Get(c.t.Context(), web, found)))
+	return found
+}
+
+// objects describes the objects with the TDSet's name, such as "5 × nginx:1.0, 80 → 8080".
+func (c *cluster) objects() string {
+	var found []string
+	if d := c.deployment(); d.Name != "" {
+		found = append(found, fmt.Sprintf("%d × %s", replicasOf(d), d.Spec.Template.Spec.Containers[0].Image))
 	}
-	if !deleted {
-		must(c.t, c.server.Delete(c.t.Context(), found))
+	for _, port := range c.service().Spec.Ports {
+		found = append(found, fmt.Sprintf("%d → %s", port.Port, port.TargetPort.String()))
 	}
+	return strings.Join(found, ", ")
+}
+
+// status returns the active window in the TDSet's status, and the reasons of its conditions: "9-17:
+// ReplicasAvailable, RolledOut, AsExpected". It is empty if there are no conditions.
+func (c *cluster) status() string {
+	status := c.tdset().Status
+	var reasons []string
+	for _, name := range []string{conditionAvailable, conditionProgressing, conditionDegraded} {
+		if condition := meta.FindStatusCondition(status.Conditions, name); condition != nil {
+			reasons = append(reasons, condition.Reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+	return status.ActiveWindow + ": " + strings.Join(reasons, ", ")
+}
+
+// degraded returns the reason of the TDSet's condition Degraded.
+func (c *cluster) degraded() string {
+	reasons := strings.Split(c.status(), ", ")
+	return reasons[len(reasons)-1]
+}
+
+// recorded returns the events that the controller has recorded since the last call.
+func (c *cluster) recorded() []string {
+	var events []string
+	for len(c.events) > 0 {
+		events = append(events, <-c.events)
+	}
+	return events
 }

@@ -174,45 +174,23 @@ func TestDegraded(t *testing.T) {
 }
 
 // Ready sums up the other conditions. Its reason and message come from the first one that isn't as
-// it should be.
+// it should be: Degraded, Available or Progressing.
 func TestReady(t *testing.T) {
-	tdset := aTDSet(withService(80))
+	tdset := aTDSet()
 	for name, test := range map[string]struct {
-		seen observation
-		want string
+		pods    int32
+		refused error
+		want    string
 	}{
-		"everything is as scheduled":    {observation{deployment: deploymentOf(tdset, withPods(5))}, "Ready=True, AsScheduled: 5 replicas are available"},
-		"a replica is missing":          {observation{deployment: deploymentOf(tdset, withPods(4))}, "Ready=False, ReplicasUnavailable: Some of the 5 replicas aren't available"},
-		"there is one replica too many": {observation{deployment: deploymentOf(tdset, withPods(6))}, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
-		"there is no Deployment": {
-			observation{}, "Ready=False, NoDeployment: There is no Deployment",
-		},
-		"the Deployment is being deleted": {
-			observation{deployment: deploymentOf(tdset, withPods(5), terminating)}, "Ready=False, Terminating: " + beingReplaced,
-		},
-		"somebody else's Deployment has the name": {
-			observation{deployment: deploymentOf(tdset, withPods(5), unowned)}, "Ready=False, ErrResourceExists: " + taken,
-		},
-		"somebody else's Service has the name": {
-			observation{deployment: deploymentOf(tdset, withPods(5)), service: serviceOf(tdset, unowned)}, "Ready=False, ErrResourceExists: " + serviceTaken,
-		},
-		"the API server has refused something": {
-			observation{deployment: deploymentOf(tdset, withPods(5)), refused: errors.New("quota exceeded")}, "Ready=False, Refused: quota exceeded",
-		},
-		"the schedule is invalid": {
-			observation{deployment: deploymentOf(tdset, withPods(5)), invalid: errors.New("no such zone")}, "Ready=False, InvalidSchedule: no such zone",
-		},
-		"the rollout takes too long": {
-			observation{deployment: deploymentOf(tdset, withPods(5), withCondition(appsv1.DeploymentProgressing, corev1.ConditionFalse), scaledTo(6))},
-			`Ready=False, ProgressDeadlineExceeded: Deployment "web" makes no progress: look at its Pods`,
-		},
+		"everything is as scheduled":          {5, nil, "Ready=True, AsScheduled: 5 replicas are available"},
+		"a replica is missing":                {4, nil, "Ready=False, ReplicasUnavailable: Some of the 5 replicas aren't available"},
+		"there is one replica too many":       {6, nil, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
+		"a replica is missing, and a refusal": {4, errors.New("quota exceeded"), "Ready=False, Refused: quota exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.seen.invalid == nil {
-				test.seen.state = seenAt(noon, tdset, nil).state
-			}
-			status := desiredStatus(tdset, test.seen, now)
-			ready := meta.FindStatusCondition(status.Conditions, "Ready")
+			seen := seenAt(noon, tdset, deploymentOf(tdset, withPods(test.pods)))
+			seen.refused = test.refused
+			ready := meta.FindStatusCondition(desiredStatus(tdset, seen, now).Conditions, conditionReady)
 			if got := inWord(*ready); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}

@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,12 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
-
-const theirFinalizer = "example.com/theirs"
 
 func TestDrain(t *testing.T) {
 	tdset := aTDSet(withService(80))
@@ -37,10 +38,6 @@ func TestDrain(t *testing.T) {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: 10 * time.Second,
 			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: 50 * time.Second,
 		},
-		"the Deployment has been scaled to zero already": {
-			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(5)), podOf(tdset)}, after: 10 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantRequeue: 50 * time.Second,
-		},
 		"the Deployment controller hasn't seen the scaling": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(0), func(d *appsv1.Deployment) { d.Generation++ })},
 			want: "0 × nginx:1.0", wantKept: true, wantRequeue: time.Minute,
@@ -53,12 +50,8 @@ func TestDrain(t *testing.T) {
 			tdset: tdset, given: []client.Object{scaledDown}, after: 10 * time.Second,
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
-		"all remaining Pods belong to others": {
-			tdset: tdset, given: []client.Object{scaledDown, podOf(aTDSet(named("db"))), podOf(aTDSet(elsewhere))},
-			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
-		},
-		"all remaining Pods have finished": {
-			tdset: tdset, given: []client.Object{scaledDown, evicted(podOf(tdset))},
+		"all remaining Pods have finished, or belong to others": {
+			tdset: tdset, given: []client.Object{scaledDown, evicted(podOf(tdset)), podOf(aTDSet(named("db"))), podOf(aTDSet(elsewhere))},
 			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
 		"the timeout is over, and a Pod is left": {
@@ -68,10 +61,6 @@ func TestDrain(t *testing.T) {
 		"the timeout was over before a restart": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: time.Hour,
 			want: "0 × nginx:1.0", wantWrites: []string{"apply deployments", "patch tdsets"}, wantEvents: timeoutEvent,
-		},
-		"the timeout is over, and no Pod is left": {
-			tdset: tdset, given: []client.Object{scaledDown}, after: time.Hour,
-			want: "0 × nginx:1.0", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
 		"somebody has scaled it up": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(3), withPods(3))}, after: 10 * time.Second,
@@ -96,18 +85,6 @@ func TestDrain(t *testing.T) {
 		"somebody else's Deployment has the name": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)},
 			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
-		},
-		"somebody else's Deployment has the name, and the timeout is over": {
-			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), unowned), podOf(tdset)}, after: time.Hour,
-			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
-		},
-		"an earlier TDSet's Deployment has the name": {
-			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5), ofAnEarlierTDSet)},
-			want: "5 × nginx:1.0", wantWrites: []string{"patch tdsets"},
-		},
-		"the Service is left to the garbage collector": {
-			tdset: tdset, given: []client.Object{scaledDown, serviceOf(tdset, listeningOn(81))},
-			want: "0 × nginx:1.0, 81 → 8080", wantWrites: []string{"patch tdsets"}, wantEvents: drainedEvent,
 		},
 		"its schedule is invalid": {
 			tdset: aTDSet(invalid), given: []client.Object{deploymentOf(tdset, withPods(5))},
@@ -160,21 +137,6 @@ func TestAStaleCacheEndsNoDrain(t *testing.T) {
 	})
 }
 
-// The garbage collector has orphaned the Deployment since the controller read it (kubectl delete
-// --cascade=orphan). It stays as it is.
-func TestTheDeploymentIsOrphanedDuringTheDrain(t *testing.T) {
-	c := newCluster(t, aTDSet(beingDeleted), deploymentOf(aTDSet(), withPods(5)))
-	c.informed()
-	c.put(deploymentOf(aTDSet(), withPods(5), unowned))
-
-	result, err := c.reconcile()
-
-	must(t, err)
-	if owners := c.deployment().OwnerReferences; c.objects() != "5 × nginx:1.0" || len(owners) > 0 || result.RequeueAfter != conflictPause {
-		t.Errorf("got %q with the owners %v, requeued after %v; want an unchanged Deployment without owners, and a requeue", c.objects(), owners, result.RequeueAfter)
-	}
-}
-
 // With a queue and timers, the TDSet exists until the timeout, and no longer.
 func TestADrainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -198,27 +160,90 @@ func TestADrainIsBounded(t *testing.T) {
 // A TDSet that is being deleted gets no finalizer, because the API server would refuse it. It gets
 // no objects, either.
 func TestADeletedTDSetGetsNothing(t *testing.T) {
-	for name, change := range map[string]func(*schedulev2.TDSet){
-		"without our finalizer":           func(*schedulev2.TDSet) {},
-		"after our finalizer was removed": settledBefore,
+	c := newCluster(t, aTDSet(withService(80), withFinalizer("example.com/theirs"), func(tdset *schedulev2.TDSet) {
+		tdset.DeletionTimestamp = &metav1.Time{Time: noon}
+	}))
+
+	writes, again := c.settle()
+
+	if len(writes) > 0 || again != 0 || c.objects() != "" {
+		t.Errorf("got %q after the writes %q, requeued after %v; want none of them", c.objects(), writes, again)
+	}
+}
+
+// Other finalizers stay, in the same order.
+func TestFinalizersOfOthersAreKept(t *testing.T) {
+	c := newCluster(t, aTDSet(withFinalizer("example.com/theirs")))
+	c.settle()
+	if diff := cmp.Diff([]string{"example.com/theirs", finalizer}, c.tdset().Finalizers); diff != "" {
+		t.Errorf("finalizers (-want +got):\n%s", diff)
+	}
+
+	must(t, c.server.Delete(t.Context(), c.tdset()))
+	c.put(deploymentOf(aTDSet(), scaledTo(0), withPods(0)))
+	c.settle()
+
+	if diff := cmp.Diff([]string{"example.com/theirs"}, c.tdset().Finalizers); diff != "" {
+		t.Errorf("finalizers (-want +got):\n%s", diff)
+	}
+}
+
+// None of these errors shows whether a Pod is left. They aren't returned, because the queue's pauses
+// may be longer than what is left of the time.
+func TestADrainThatFails(t *testing.T) {
+	tdset := aTDSet()
+	for request, given := range map[string][]client.Object{
+		"get deployments":          nil,
+		"uncached get deployments": nil,
+		"apply deployments":        {deploymentOf(tdset, withPods(5))},
+		"list pods":                {deploymentOf(tdset, scaledTo(0), withPods(0))},
+		"uncached list pods":       {deploymentOf(tdset, scaledTo(0), withPods(0))},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, aTDSet(withService(80), withFinalizer(theirFinalizer), change, func(tdset *schedulev2.TDSet) {
-				tdset.DeletionTimestamp = &metav1.Time{Time: noon}
-			}))
+		t.Run(request, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, append(given, aTDSet(beingDeleted))...)
+				for _, err := range []error{errDiskFull, errConflict} {
+					c.refuseNext(request, err)
+					if result, err := c.sync(); err != nil || result != (ctrl.Result{RequeueAfter: conflictPause}) {
+						t.Errorf("got %+v and the error %v, want a short RequeueAfter and no error", result, err)
+					}
+				}
+				if c.tdset().Name == "" || len(c.recorded()) > 0 {
+					t.Error("the finalizer was removed before the drain was confirmed")
+				}
 
-			writes, again := c.settle()
-
-			if len(writes) > 0 || again != 0 || c.objects() != "" || len(c.tdset().Finalizers) != 1 {
-				t.Errorf("got %q after the writes %q, requeued after %v; want none of them", c.objects(), writes, again)
-			}
+				time.Sleep(c.DrainTimeout)
+				c.refuseNext(request, errDiskFull)
+				_, err := c.sync()
+				if must(t, err); c.tdset().Name != "" {
+					t.Error("after the timeout, the TDSet still exists")
+				}
+				if got := c.recorded(); len(got) != 1 || !strings.Contains(got[0], "DrainTimeout") {
+					t.Errorf("got the events %q, want DrainTimeout", got)
+				}
+			})
 		})
 	}
 }
 
-func settledBefore(tdset *schedulev2.TDSet) {
-	settled(tdset)
-	tdset.Finalizers = tdset.Finalizers[:len(tdset.Finalizers)-1]
+// If the removal of the finalizer fails, there is no event Drained yet. If the TDSet is gone already,
+// there is nothing left to do.
+func TestTheFinalizerCantBeRemoved(t *testing.T) {
+	for sentence, test := range map[string]struct{ err, want error }{
+		"the API server fails": {errDiskFull, errDiskFull},
+		"the TDSet has gone":   {errNotFound, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := newCluster(t, aTDSet(beingDeleted))
+			c.refuseNext("patch tdsets", test.err)
+
+			result, err := c.sync()
+
+			if !errors.Is(err, test.want) || result.RequeueAfter != 0 || len(c.recorded()) > 0 {
+				t.Errorf("got %+v and the error %v, want %v, and no event", result, err, test.want)
+			}
+		})
+	}
 }
 
 func named(name string) func(*schedulev2.TDSet) {

@@ -1,4 +1,4 @@
-// Which updates of a TDSet enqueue it. watch_test.go shows that the events arrive.
+// Which events enqueue which TDSets. life_test.go shows that the events arrive.
 
 package controller
 
@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
@@ -36,6 +37,46 @@ func TestNotReworded(t *testing.T) {
 
 			if got := ignoreMessages.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
 				t.Errorf("enqueued: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// A Deployment or a Service concerns the TDSet of its name, no matter whose it is. Most of a cluster's
+// have nothing to do with a TDSet.
+func TestEventsOfOtherObjects(t *testing.T) {
+	cache := newFake().WithObjects(aTDSet(withService(80))).Build()
+	db := aTDSet(named("db"), withService(80))
+	for sentence, test := range map[string]struct {
+		happens func(queue)
+		want    string
+	}{
+		"a Deployment of a TDSet's name is deleted": {func(q queue) {
+			enqueueTDSetOfName(cache).Delete(t.Context(), event.DeleteEvent{Object: deploymentOf(aTDSet(), unowned)}, q)
+		}, "default/web"},
+		"a Service of a TDSet's name is created": {func(q queue) {
+			enqueueTDSetOfName(cache).Create(t.Context(), event.CreateEvent{Object: serviceOf(aTDSet(withService(80)))}, q)
+		}, "default/web"},
+		"a Deployment of another name is created": {func(q queue) {
+			enqueueTDSetOfName(cache).Create(t.Context(), event.CreateEvent{Object: deploymentOf(db)}, q)
+		}, ""},
+		"a TDSet's Pod is deleted": {func(q queue) {
+			enqueueTDSetOfPod(t.Context(), event.DeleteEvent{Object: podOf(aTDSet())}, q)
+		}, "default/web"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			q := workqueue.NewTypedRateLimitingQueue(controllerOptions().RateLimiter)
+			defer q.ShutDown()
+
+			test.happens(q)
+
+			got := ""
+			if q.Len() > 0 {
+				request, _ := q.Get()
+				got = request.String()
+			}
+			if got != test.want {
+				t.Errorf("enqueued %q, want %q", got, test.want)
 			}
 		})
 	}

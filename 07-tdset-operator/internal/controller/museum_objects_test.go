@@ -136,7 +136,7 @@ func createsDuringDeletion(t *testing.T) {
 		created := 0
 		for range 3 {
 			must(t, c.reconcileAll(reconciler))
-			if deployment := c.deployment(); deployment != nil {
+			if deployment := c.deployment(); deployment.Name != "" {
 				created++
 				c.remove(deployment) // as the garbage collector does
 			}

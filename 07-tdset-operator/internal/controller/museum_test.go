@@ -93,10 +93,10 @@ func (c *cluster) reconcileAll(reconciler reconcile.Reconciler) (err error) {
 // The API server refuses a new finalizer on an object that is being deleted. It does so forever,
 // because the controller does nothing else for that object.
 func addsAFinalizerDuringDeletion(t *testing.T) {
-	c := newBareCluster(t)
-	tdset := c.createTDSet(strings.Replace(example, "{name: web}", "{name: web, finalizers: [example.com/theirs]}", 1))
-	must(t, c.users.Delete(t.Context(), tdset))
-	key := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(tdset)}
+	c := newRealCluster(t)
+	c.make(aTDSet(withFinalizer("example.com/theirs")))
+	key := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c.tdset())}
+	must(t, c.api.Delete(t.Context(), c.tdset()))
 	inWords := func(err error) string {
 		if err == nil {
 			return "no change"

@@ -26,14 +26,8 @@ func TestService(t *testing.T) {
 		"a new Service is created": {
 			tdset: tdset, want: "80 → 8080", wantWrites: []string{"apply services"},
 		},
-		"an existing Service is unchanged": {
-			tdset: tdset, given: serviceOf(tdset), want: "80 → 8080",
-		},
 		"a Service that the TDSet no longer asks for is deleted": {
 			tdset: aTDSet(settled), given: serviceOf(tdset), wantWrites: []string{"delete services"},
-		},
-		"no Service is created without spec.service": {
-			tdset: aTDSet(settled),
 		},
 		"another port": {
 			tdset: aTDSet(settled, withService(81)), given: serviceOf(tdset),
@@ -43,17 +37,11 @@ func TestService(t *testing.T) {
 			tdset: aTDSet(settled, withService(80), func(tdset *schedulev2.TDSet) { tdset.Spec.Container.Port = 9090 }), given: serviceOf(tdset),
 			want: "80 → 9090", wantWrites: []string{"apply deployments", "patch services", "apply tdsets/status"},
 		},
-		"a manual change of the port is reverted": {
-			tdset: tdset, given: serviceOf(tdset, listeningOn(81)), want: "80 → 8080", wantWrites: []string{"patch services"},
-		},
 		"a manually added port is removed": {
 			tdset: tdset, given: serviceOf(tdset, withPort(9090)), want: "80 → 8080", wantWrites: []string{"patch services"},
 		},
 		"a manual change of the selector is reverted": {
 			tdset: tdset, given: serviceOf(tdset, elsewhere), want: "80 → 8080", wantWrites: []string{"apply services"},
-		},
-		"a manually narrowed selector is reverted": {
-			tdset: tdset, given: serviceOf(tdset, narrowed), want: "80 → 8080", wantWrites: []string{"apply services"},
 		},
 		"manual changes of both are reverted": {
 			tdset: tdset, given: serviceOf(tdset, elsewhere, listeningOn(81)),
@@ -65,10 +53,6 @@ func TestService(t *testing.T) {
 		"somebody else's Service is unchanged": {
 			tdset: tdset, given: serviceOf(tdset, unowned, listeningOn(81)),
 			want: "81 → 8080", wantTaken: true, wantWrites: []string{"apply tdsets/status"},
-		},
-		"an earlier TDSet's Service is unchanged": {
-			tdset: tdset, given: serviceOf(tdset, ofAnEarlierTDSet, elsewhere),
-			want: "80 → 8080", wantTaken: true, wantWrites: []string{"apply tdsets/status"},
 		},
 		"somebody else's Service is ignored without spec.service": {
 			tdset: aTDSet(settled), given: serviceOf(tdset, unowned), want: "80 → 8080",
@@ -143,21 +127,9 @@ func TestAStaleCacheCreatesNothingTwice(t *testing.T) {
 			stored: []client.Object{deploymentOf(tdset, scaledTo(1)), serviceOf(tdset, listeningOn(81))},
 			want:   "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"apply deployments", "patch services"},
 		},
-		"ours, and somebody has changed the Service's port": {
-			stored: []client.Object{deployment, serviceOf(tdset, listeningOn(81))},
-			want:   "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"patch services"},
-		},
-		"ours, and somebody has changed the Service's selector": {
-			stored: []client.Object{deployment, serviceOf(tdset, selecting("other"))},
-			want:   "5 × nginx:1.0, 80 → 8080", wantWrites: []string{"apply services"},
-		},
 		"somebody else's": {
 			stored: []client.Object{deploymentOf(tdset, scaledTo(1), unowned), serviceOf(tdset, listeningOn(81), unowned)},
 			want:   "1 × nginx:1.0, 81 → 8080", wantStatus: nameTaken, wantWrites: []string{"apply tdsets/status"},
-		},
-		"somebody else's, with the same content": {
-			stored: []client.Object{deploymentOf(tdset, unowned), serviceOf(tdset, unowned)},
-			want:   "5 × nginx:1.0, 80 → 8080", wantStatus: nameTaken, wantWrites: []string{"apply tdsets/status"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,31 +150,5 @@ func TestAStaleCacheCreatesNothingTwice(t *testing.T) {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// Somebody takes the names after the API server has answered that they are free. Then the apply,
-// which is without force, gets a conflict, and the next attempt finds the names taken.
-func TestNamesThatAreTakenBeforeTheApply(t *testing.T) {
-	tdset := aTDSet(known, withService(80))
-	theirs := []client.Object{
-		deploymentOf(tdset, unowned, scaledTo(1)),
-		serviceOf(tdset, unowned, selecting("other")),
-	}
-	c := newCluster(t, tdset)
-	c.beforeApply = func() { c.beforeApply = nil; c.put(theirs...) }
-
-	result, err := c.sync()
-
-	must(t, err)
-	if result.RequeueAfter != conflictPause {
-		t.Errorf("after a conflict, requeued after %v, want %v", result.RequeueAfter, conflictPause)
-	}
-	c.written()
-	if writes, _ := c.settle(); c.status() != nameTaken || len(writes) != 1 {
-		t.Errorf("the next attempt wrote %q, and the status is %q; want only the status, with the taken names", writes, c.status())
-	}
-	if diff := cmp.Diff(theirs, []client.Object{c.deployment(), c.service()}, bookkeeping, counters); diff != "" {
-		t.Errorf("their objects (-before +after):\n%s", diff)
 	}
 }

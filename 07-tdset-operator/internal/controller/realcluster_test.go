@@ -1,20 +1,18 @@
-// A real API server for tests (cluster_test.go has a fake one), with a new namespace for each test,
-// and a controller.
+// A real API server for tests (cluster_test.go has a fake one), with a new namespace for each test.
+// No other controller runs, so the tests set when a Deployment is available and when a Pod has
+// stopped. Nothing is garbage collected.
 
 package controller
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/fields"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -25,50 +23,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/yaml"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
-
-const example = `
-apiVersion: schedule.rs/v2
-kind: TDSet
-metadata: {name: web}
-spec:
-  container: {image: nginx:1.0, port: 8080}
-  windows:
-  - {name: 9-17, start: "09:00", end: "17:00", replicas: 5}
-  - {name: 17-19, start: "17:00", end: "19:00", replicas: 3}
-  defaultReplicas: 2
-`
 
 // realCluster is a reconciler for one namespace of a real API server. Before start, it has no cache
 // and no manager.
 type realCluster struct {
 	*TDSetReconciler
-	users     client.WithWatch // for users and other controllers
-	config    *rest.Config     // for the manager
+	api       client.Client
+	config    *rest.Config // for the manager
 	clock     *movableClock
 	namespace string
-	sentinels int
 	t         *testing.T
 }
 
-// newBareCluster returns a cluster on envtest, which is just an API server, at noon.
-func newBareCluster(t *testing.T) *realCluster {
+// newRealCluster returns a cluster at noon.
+func newRealCluster(t *testing.T) *realCluster {
 	t.Helper()
-	config, api, namespace := newAPIServer(t)
+	if testing.Short() {
+		t.Skip("this needs a real API server, and -short is set")
+	}
+	must(t, startTestEnv())
 	clock := &movableClock{}
 	clock.set(noon)
+	config := rest.CopyConfig(cfg)
+	config.QPS = -1
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	must(t, k8sClient.Create(t.Context(), namespace))
 	return &realCluster{
 		TDSetReconciler: &TDSetReconciler{
-			Client: api, APIReader: api, Recorder: events.NewFakeRecorder(100), Clock: clock, DrainTimeout: time.Hour,
+			Client: k8sClient, APIReader: k8sClient, Recorder: events.NewFakeRecorder(100), Clock: clock, DrainTimeout: time.Hour,
 		},
-		users:     api,
-		config:    config,
-		clock:     clock,
-		namespace: namespace,
-		t:         t,
+		api: k8sClient, config: config, clock: clock, namespace: namespace.Name, t: t,
 	}
 }
 
@@ -83,145 +70,79 @@ func (c *movableClock) Now() time.Time {
 
 func (c *movableClock) Since(instant time.Time) time.Duration { return c.Now().Sub(instant) }
 
-// setClockJustBefore sets the clock to a moment before an instant, and causes a reconcile. The
-// instant itself is then up to the controller's timer.
-func (c *realCluster) setClockJustBefore(instant time.Time) {
+// start runs a manager with our controller until the test ends. The manager's other options are
+// tested in cmd.
+func (c *realCluster) start() {
 	c.t.Helper()
-	c.clock.set(instant.Add(-50 * time.Millisecond))
-	c.patch(&schedulev2.TDSet{}, "web", `{"metadata":{"annotations":{"look":"`+instant.String()+`"}}}`)
-}
-
-// start runs a manager with our controller until the test ends.
-func (c *realCluster) start(workers int) {
-	c.t.Helper()
-	mgr := c.newManager(workers)
-	reconciler := &TDSetReconciler{
-		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"),
-		Clock: c.clock, DrainTimeout: c.DrainTimeout,
-	}
-	must(c.t, reconciler.SetupWithManager(mgr))
-	runManager(c.t, mgr)
-}
-
-// newManager returns a manager without a controller. Its other options are tested in cmd.
-func (c *realCluster) newManager(workers int, changes ...func(*cache.Options)) ctrl.Manager {
-	c.t.Helper()
-	options := cache.Options{
-		DefaultNamespaces:           map[string]cache.Config{c.namespace: {}},
-		ReaderFailOnMissingInformer: true,
-		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Field: fields.OneTermNotEqualSelector("status.phase", "Failed")}},
-	}
-	for _, change := range changes {
-		change(&options)
-	}
 	mgr, err := ctrl.NewManager(c.config, ctrl.Options{
 		Scheme:     scheme.Scheme,
-		Cache:      options,
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{c.namespace: {}}, ReaderFailOnMissingInformer: true},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)}, // the tests' controllers have the same name
+		Controller: config.Controller{MaxConcurrentReconciles: 2},
 	})
 	must(c.t, err)
-	return mgr
-}
-
-// runManager runs a manager until the test ends.
-func runManager(t *testing.T, mgr ctrl.Manager) {
+	c.Client, c.APIReader, c.Recorder = mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("tdset-controller")
+	must(c.t, c.SetupWithManager(mgr))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
+	c.t.Cleanup(func() {
 		stop()
-		must(t, <-ended)
+		must(c.t, <-ended)
 	})
 }
 
-// createTDSet creates a TDSet from YAML.
-func (c *realCluster) createTDSet(text string) *schedulev2.TDSet {
+// make creates objects in the test's namespace, without what only an API server sets. The
+// arguments stay as they are.
+func (c *realCluster) make(objects ...client.Object) {
 	c.t.Helper()
-	var tdset schedulev2.TDSet
-	must(c.t, yaml.UnmarshalStrict([]byte(text), &tdset))
-	tdset.Namespace = c.namespace
-	must(c.t, c.users.Create(c.t.Context(), &tdset))
-	return &tdset
+	for _, object := range objects {
+		made := object.DeepCopyObject().(client.Object)
+		made.SetUID("")
+		made.SetNamespace(c.namespace)
+		if service, ok := made.(*corev1.Service); ok {
+			service.Spec.ClusterIP = "" // the API server chooses one
+		}
+		must(c.t, c.api.Create(c.t.Context(), made, somebody))
+	}
 }
 
-// change changes the spec of the TDSet, as kubectl patch does.
-func (c *realCluster) change(spec string) {
-	c.t.Helper()
-	c.patch(&schedulev2.TDSet{}, "web", `{"spec":`+spec+`}`)
-}
-
-func (c *realCluster) patch(object client.Object, name, patch string) {
+// patch changes an object, as kubectl patch does.
+func (c *realCluster) patch(object client.Object, patch string) {
 	c.t.Helper()
 	object.SetNamespace(c.namespace)
-	object.SetName(name)
-	must(c.t, c.users.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
+	object.SetName("web")
+	must(c.t, c.api.Patch(c.t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)), somebody))
 }
 
-// makeByHand creates an object in the test's namespace, without a controller.
-func (c *realCluster) makeByHand(object client.Object) {
-	c.t.Helper()
-	object.SetUID("")
-	object.SetGeneration(0)
-	object.SetNamespace(c.namespace)
-	must(c.t, c.users.Create(c.t.Context(), object, somebody))
-}
-
-// becomesAvailable acts as the Deployment controller, which envtest doesn't have: all Pods are
-// available.
+// becomesAvailable acts as the Deployment controller: all Pods are available.
 func (c *realCluster) becomesAvailable() {
 	c.t.Helper()
-	deployment := c.deployment(c.t.Context())
+	deployment := c.deployment()
 	withPods(replicasOf(deployment))(deployment)
-	must(c.t, c.users.Status().Update(c.t.Context(), deployment))
+	must(c.t, c.api.Status().Update(c.t.Context(), deployment))
 }
 
 // tdset returns the TDSet, or an empty one.
-func (c *realCluster) tdset(ctx context.Context) *schedulev2.TDSet {
-	return found(ctx, c, &schedulev2.TDSet{})
-}
+func (c *realCluster) tdset() *schedulev2.TDSet { return found(c, &schedulev2.TDSet{}) }
 
-func (c *realCluster) deployment(ctx context.Context) *appsv1.Deployment {
-	return found(ctx, c, &appsv1.Deployment{})
-}
+func (c *realCluster) deployment() *appsv1.Deployment { return found(c, &appsv1.Deployment{}) }
 
-func (c *realCluster) service(ctx context.Context) *corev1.Service {
-	return found(ctx, c, &corev1.Service{})
-}
+func (c *realCluster) service() *corev1.Service { return found(c, &corev1.Service{}) }
 
 // found reads the object with the TDSet's name into an empty object.
-func found[T client.Object](ctx context.Context, c *realCluster, into T) T {
+func found[T client.Object](c *realCluster, into T) T {
 	c.t.Helper()
-	if err := c.users.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: "web"}, into); !apierrors.IsNotFound(err) {
-		must(c.t, err)
-	}
+	must(c.t, client.IgnoreNotFound(c.api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "web"}, into)))
 	return into
 }
 
-// status reports whether the TDSet has this status for its latest spec, such as
-// "17-19: RollingOut, AsExpected": the window, and the reasons of Progressing and Degraded.
-func (c *realCluster) status(what string) func(context.Context) bool {
-	return func(ctx context.Context) bool {
-		tdset := c.tdset(ctx)
-		return statusOf(tdset) == what && tdset.Status.ObservedGeneration == tdset.Generation
-	}
-}
-
-func statusOf(tdset *schedulev2.TDSet) string {
-	progressing := meta.FindStatusCondition(tdset.Status.Conditions, conditionProgressing)
-	degraded := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
-	if progressing == nil || degraded == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s: %s, %s", tdset.Status.ActiveWindow, progressing.Reason, degraded.Reason)
-}
-
 // eventually waits until a condition holds, and fails the test if that takes too long.
-func (c *realCluster) eventually(what string, holds func(ctx context.Context) bool) {
+func (c *realCluster) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	err := wait.PollUntilContextTimeout(c.t.Context(), 20*time.Millisecond, time.Minute, true,
-		func(ctx context.Context) (bool, error) { return holds(ctx), nil })
+		func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
-		c.t.Fatalf("still not true after a minute: %s", what)
+		c.t.Fatalf("still not true after a minute: %s\n%+v\n%+v", what, c.tdset(), c.deployment())
 	}
 }

@@ -7,18 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,53 +51,6 @@ func TestARefusalBeforeATransition(t *testing.T) {
 		})
 	}
 }
-
-func TestSortErrors(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		errs                    []error
-		wantRefused, wantFailed bool
-	}{
-		"no error":                          {[]error{nil, nil}, false, false},
-		"a refusal":                         {[]error{errNotNow, nil}, true, false},
-		"a failure":                         {[]error{nil, errDiskFull}, false, true},
-		"a refusal before a failure":        {[]error{errNotNow, errDiskFull}, true, true},
-		"a failure before a refusal":        {[]error{errDiskFull, errNotNow}, true, true},
-		"a reverted write":                  {[]error{errOverruled}, true, false},
-		"a namespace that is being deleted": {[]error{errTerminating}, false, true},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			if refused, failed := sortErrors(test.errs...); (refused != nil) != test.wantRefused || (failed != nil) != test.wantFailed {
-				t.Errorf("got refused = %v and failed = %v", refused, failed)
-			}
-		})
-	}
-}
-
-// A conflict isn't logged, so it must not hide another error.
-func TestJoinedConflicts(t *testing.T) {
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "web", nil)
-	for sentence, test := range map[string]struct {
-		errs []error
-		want bool
-	}{
-		"a conflict":                     {[]error{conflict}, true},
-		"a conflict of each object":      {[]error{conflict, conflict}, true},
-		"a conflict before a failure":    {[]error{conflict, errDiskFull}, false},
-		"a conflict, and no other error": {[]error{conflict, nil}, true},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			_, failed := sortErrors(test.errs...)
-			if got := isConflict(failed); got != test.want {
-				t.Errorf("isConflict(%v) is %v, want %v", failed, got, test.want)
-			}
-		})
-	}
-}
-
-var errTerminating = &apierrors.StatusError{ErrStatus: metav1.Status{
-	Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "it is being terminated",
-	Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
-}}
 
 // In a namespace that is being deleted, nothing can be created. That is no error, because the TDSet
 // will be deleted too.
@@ -188,27 +138,12 @@ func (r *reworded) Error() string { return fmt.Sprintf("no, request %d", min(r.w
 // An event that is too long would be lost without an error.
 func TestALongRefusal(t *testing.T) {
 	c := newCluster(t, aTDSet(known))
-	c.refuseNext("apply deployments", apierrors.NewForbidden(tdsetsResource, "web", errors.New(strings.Repeat("no, ", 1000))))
+	c.refuseNext("apply deployments", apierrors.NewForbidden(tdsets, "web", errors.New(strings.Repeat("nein, ä! ", 1000))))
 
 	_, err := c.sync()
 
 	recorded := c.recorded()
-	if !apierrors.IsForbidden(err) || len(recorded) != 1 || len(recorded[0]) != len("Warning Refused ")+maxMessage {
+	if !apierrors.IsForbidden(err) || len(recorded) != 1 || len(recorded[0]) > len("Warning Refused ")+maxMessage || !utf8.ValidString(recorded[0]) {
 		t.Errorf("got the error %v and the events %q, want one short event", err, recorded)
-	}
-}
-
-func TestShorten(t *testing.T) {
-	for sentence, test := range map[string]struct{ message, want string }{
-		"a short text":                     {"no", "no"},
-		"a text that just fits":            {strings.Repeat("x", maxMessage), strings.Repeat("x", maxMessage)},
-		"a text that is too long":          {strings.Repeat("x", maxMessage+1), strings.Repeat("x", maxMessage-3) + "…"},
-		"a text with letters of two bytes": {"x" + strings.Repeat("ä", maxMessage), "x" + strings.Repeat("ä", (maxMessage-4)/2) + "…"},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			if got := shorten(test.message); got != test.want {
-				t.Errorf("got %d bytes, want %d", len(got), len(test.want))
-			}
-		})
 	}
 }

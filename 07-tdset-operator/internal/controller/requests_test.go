@@ -1,35 +1,17 @@
-// The controller's requests, which tests record and refuse.
+// The controller's requests in a cluster for tests, which records and refuses them.
 
 package controller
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
-
-// request is a request that the controller has sent.
-type request struct {
-	verb, resource, name string
-	details              string // the field manager, and the assumed UID and resourceVersion
-}
-
-func (r request) String() string { return r.verb + " " + r.resource }
-
-// asked records a request, and returns the error that the test has set for it, if any.
-func (c *cluster) asked(what request) error {
-	c.lock.Lock()
-	c.requests = append(c.requests, what)
-	c.lock.Unlock()
-	return c.refused(what.String())
-}
 
 // refuseNext makes the next such request fail with err: "apply deployments", "patch tdsets" or
 // "apply tdsets/status". Reads from the cache are "get tdsets" and "list pods", and reads from the
@@ -46,9 +28,17 @@ func (c *cluster) refuseAll(request string, err error) {
 	c.refuseNext("all: "+request, err)
 }
 
-func (c *cluster) refused(request string) error {
+// asked returns the error that the test has set for a request, if any. It records writes.
+func (c *cluster) asked(verb string, object any, subresource string) error {
+	_, kind, _ := strings.Cut(fmt.Sprintf("%T", object), ".") // DeploymentList, DeploymentApplyConfiguration
+	kind = strings.TrimSuffix(strings.TrimSuffix(kind, "List"), "ApplyConfiguration")
+	kind = strings.Replace(kind, "PartialObjectMetadata", "Pod", 1)
+	request := verb + " " + strings.ToLower(kind) + "s" + subresource
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	if isRead := strings.HasSuffix(verb, "get") || strings.HasSuffix(verb, "list"); !isRead {
+		c.writes = append(c.writes, request)
+	}
 	err := c.refusals[request]
 	if c.refusals["all: "+request] == nil {
 		delete(c.refusals, request)
@@ -58,44 +48,89 @@ func (c *cluster) refused(request string) error {
 
 // written returns the writes that the controller has sent since the last call, including refused
 // ones.
-func (c *cluster) written() (writes []string) {
+func (c *cluster) written() []string {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	isRead := func(r request) bool { return strings.HasPrefix(r.verb, "uncached") }
-	for _, request := range slices.DeleteFunc(c.requests, isRead) {
-		writes = append(writes, request.String())
-	}
-	c.requests = nil
+	writes := c.writes
+	c.writes = nil
 	return writes
 }
 
-// applyRequest describes an apply, without its fields.
-func applyRequest(t *testing.T, subresource string, desired runtime.ApplyConfiguration, options client.ApplyOptions) request {
-	text, err := json.Marshal(desired)
-	must(t, err)
-	var object metav1.PartialObjectMetadata
-	must(t, json.Unmarshal(text, &object))
-	details := "by " + options.FieldManager
-	if ptr.Deref(options.Force, false) {
-		details += ", forced"
+// requests intercept those of the controller's client. Reads come from the cache.
+func (c *cluster) requests() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			if err := c.asked("get", into, ""); err != nil {
+				return err
+			}
+			return c.cache.Get(ctx, key, into, options...)
+		},
+		List: func(ctx context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+			if err := c.asked("list", into, ""); err != nil {
+				return err
+			}
+			return c.cache.List(ctx, into, options...)
+		},
+		Apply: func(ctx context.Context, server client.WithWatch, desired runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if err := c.asked("apply", desired, ""); err != nil {
+				return err
+			}
+			if before := c.beforeApply; before != nil {
+				c.beforeApply = nil
+				before()
+			}
+			err := server.Apply(ctx, desired, options...)
+			if _, isDeployment := desired.(*appsv1ac.DeploymentApplyConfiguration); isDeployment && err == nil { // as an API server does
+				deployment := c.deployment()
+				before := deployment.DeepCopy()
+				deployment.Generation++
+				err = server.Patch(ctx, deployment, client.MergeFrom(before))
+			}
+			return err
+		},
+		SubResourceApply: func(ctx context.Context, server client.Client, subresource string,
+			desired runtime.ApplyConfiguration, options ...client.SubResourceApplyOption,
+		) error {
+			if err := c.asked("apply", desired, "/"+subresource); err != nil {
+				return err
+			}
+			return server.SubResource(subresource).Apply(ctx, desired, options...)
+		},
+		Patch: func(ctx context.Context, server client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if err := c.asked("patch", object, ""); err != nil {
+				return err
+			}
+			return server.Patch(ctx, object, patch, options...)
+		},
+		Update: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			if err := c.asked("update", object, ""); err != nil { // only the museum's operators send updates
+				return err
+			}
+			return server.Update(ctx, object, options...)
+		},
+		Delete: func(ctx context.Context, server client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			if err := c.asked("delete", object, ""); err != nil {
+				return err
+			}
+			return server.Delete(ctx, object, options...)
+		},
 	}
-	return request{"apply", strings.ToLower(object.Kind) + "s" + subresource, object.Name, details + assumed(object)}
 }
 
-// assumed describes the UID and the resourceVersion that a write assumes.
-func assumed(object metav1.PartialObjectMetadata) (details string) {
-	if object.UID != "" {
-		details += fmt.Sprintf(", if it is %q", object.UID)
+// uncachedReads intercept those from the API server.
+func (c *cluster) uncachedReads() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+			if err := c.asked("uncached get", into, ""); err != nil {
+				return err
+			}
+			return server.Get(ctx, key, into, options...)
+		},
+		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+			if err := c.asked("uncached list", into, ""); err != nil {
+				return err
+			}
+			return server.List(ctx, into, options...)
+		},
 	}
-	if object.ResourceVersion != "" {
-		details += ", at " + object.ResourceVersion
-	}
-	return details
-}
-
-// resourceOf returns the resource of an object or a list.
-func resourceOf(t *testing.T, types client.Client, object runtime.Object) string {
-	kind, err := types.GroupVersionKindFor(object)
-	must(t, err)
-	return strings.ToLower(strings.TrimSuffix(kind.Kind, "List")) + "s"
 }

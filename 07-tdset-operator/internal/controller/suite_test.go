@@ -20,9 +20,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"go.uber.org/goleak"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -123,25 +120,6 @@ func (tests andStop) Run() (code int) {
 		return 1
 	}
 	return code
-}
-
-// newAPIServer returns the API server's config, a client, and a new namespace for the test.
-func newAPIServer(t *testing.T) (*rest.Config, client.WithWatch, string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("this needs a real API server, and -short is set")
-	}
-	must(t, startTestEnv())
-	config := rest.CopyConfig(cfg)
-	config.QPS = -1
-	transport, err := rest.TransportFor(config)
-	must(t, err)
-	t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(transport) })
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme.Scheme})
-	must(t, err)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	must(t, api.Create(t.Context(), namespace))
-	return config, api, namespace.Name
 }
 
 func must(t *testing.T, err error) {
