@@ -1,5 +1,4 @@
-// The promise T14: clients that only know v1 keep working. (Chapter 07's own tests use the generated
-// apply configurations of both versions.)
+// The promise T14: clients that only know v1 keep working.
 
 package acceptance
 
