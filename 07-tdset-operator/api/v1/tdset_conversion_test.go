@@ -3,7 +3,6 @@
 package v1
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
@@ -200,34 +199,6 @@ func TestTheSamplesAgree(t *testing.T) {
 	}
 	if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
 		t.Errorf("the sample of v1 asks for something else (-v2, +v1):\n%s", diff)
-	}
-}
-
-// A request may have a list of TDSets, so a conversion has to be cheap.
-func BenchmarkConversion(b *testing.B) {
-	for name, windows := range map[string][]schedulev2.Window{
-		"full hours":        {aWindow("9-17", "09:00", "17:00"), aWindow("17-19", "17:00", "19:00"), aWindow("19-0", "19:00", "00:00")},
-		"names and minutes": {aWindow("office", "09:15", "17:45", "Mon"), aWindow("evening", "17:45", "19:00"), aWindow("night", "19:00", "00:00")},
-	} {
-		list := make([]schedulev2.TDSet, 1000)
-		for i := range list {
-			list[i].Name, list[i].Spec.Windows = fmt.Sprint("tdset-", i), windows
-		}
-		b.Run("1,000 with "+name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				for i := range list {
-					var view TDSet
-					var back schedulev2.TDSet
-					if err := view.ConvertFrom(&list[i]); err != nil {
-						b.Fatal(err)
-					}
-					if err := view.ConvertTo(&back); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
 	}
 }
 

@@ -60,8 +60,8 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		t:        t,
 	}
 	c.TDSetReconciler = &TDSetReconciler{
-		Client:       interceptor.NewClient(c.server, c.requests()),
-		APIReader:    interceptor.NewClient(c.server, c.uncachedReads()),
+		Client:       interceptor.NewClient(interceptor.NewClient(c.server, c.writeFuncs()), c.reads("", func() client.Reader { return c.cache })),
+		APIReader:    interceptor.NewClient(c.server, c.reads("uncached ", func() client.Reader { return c.server })),
 		Recorder:     recorder,
 		Clock:        c.clock,
 		DrainTimeout: time.Minute,

@@ -142,30 +142,3 @@ func TestRefusalsDelayNoScaling(t *testing.T) {
 		})
 	}
 }
-
-// A conflict or a short failure of the API server delays a scaling by a moment, not by an interval.
-func TestFailuresAtATransition(t *testing.T) {
-	for name, test := range map[string]struct {
-		err  error
-		want string
-	}{
-		"a conflict":             {errConflict, "09:00:01 UTC: 5"},
-		"the API server fails":   {errDiskFull, "09:00:00 UTC: 5"},
-		"the API server refuses": {errNotNow, "09:00:00 UTC: 5"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t, aTDSet(withInterval(1440)))
-				midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
-				c.run(c.TDSetReconciler)
-				c.waitUntil(midnight.Add(8 * time.Hour))
-				c.refuseNext("apply deployments", test.err)
-				c.waitUntil(midnight.Add(10 * time.Hour))
-
-				if diff := cmp.Diff([]string{"00:00:00 UTC: 2", test.want}, c.scaled); diff != "" {
-					t.Errorf("replicas (-want +got):\n%s", diff)
-				}
-			})
-		})
-	}
-}

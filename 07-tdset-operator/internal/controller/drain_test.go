@@ -62,10 +62,6 @@ func TestDrain(t *testing.T) {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: time.Hour,
 			want: "0 × nginx:1.0", wantWrites: []string{"apply deployments", "patch tdsets"}, wantEvents: timeoutEvent,
 		},
-		"somebody has scaled it up": {
-			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(3), withPods(3))}, after: 10 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: 50 * time.Second,
-		},
 		"the Deployment is gone, and a Pod is left": {
 			tdset: tdset, given: []client.Object{podOf(tdset)}, wantKept: true, wantRequeue: time.Minute,
 		},
@@ -133,26 +129,6 @@ func TestAStaleCacheEndsNoDrain(t *testing.T) {
 
 		if must(t, err); c.tdset().Name == "" || result.RequeueAfter != time.Minute {
 			t.Errorf("with a Pod left, got the TDSet %q, requeued after %v; want it to exist, and to be requeued", c.tdset().Name, result.RequeueAfter)
-		}
-	})
-}
-
-// With a queue and timers, the TDSet exists until the timeout, and no longer.
-func TestADrainIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, aTDSet(), podOf(aTDSet()))
-		start := c.beginAt("UTC", "2026-01-15 12:00:00")
-		c.run(c.TDSetReconciler)
-		c.waitUntil(start.Add(time.Minute))
-		must(t, c.server.Delete(t.Context(), c.tdset()))
-
-		c.waitUntil(start.Add(time.Minute + c.DrainTimeout - time.Second))
-		if c.tdset().Name == "" || c.objects() != "0 × nginx:1.0" {
-			t.Errorf("before the timeout, got the TDSet %q and %q, want both to exist", c.tdset().Name, c.objects())
-		}
-		c.waitUntil(start.Add(time.Minute + c.DrainTimeout))
-		if c.tdset().Name != "" {
-			t.Error("after the timeout, the TDSet still exists")
 		}
 	})
 }

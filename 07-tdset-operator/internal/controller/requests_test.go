@@ -56,21 +56,27 @@ func (c *cluster) written() []string {
 	return writes
 }
 
-// requests intercept those of the controller's client. Reads come from the cache.
-func (c *cluster) requests() interceptor.Funcs {
+// reads intercept reads, which are from somewhere else. Their verbs have a prefix.
+func (c *cluster) reads(prefix string, from func() client.Reader) interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-			if err := c.asked("get", into, ""); err != nil {
+			if err := c.asked(prefix+"get", into, ""); err != nil {
 				return err
 			}
-			return c.cache.Get(ctx, key, into, options...)
+			return from().Get(ctx, key, into, options...)
 		},
 		List: func(ctx context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
-			if err := c.asked("list", into, ""); err != nil {
+			if err := c.asked(prefix+"list", into, ""); err != nil {
 				return err
 			}
-			return c.cache.List(ctx, into, options...)
+			return from().List(ctx, into, options...)
 		},
+	}
+}
+
+// writeFuncs intercept writes.
+func (c *cluster) writeFuncs() interceptor.Funcs {
+	return interceptor.Funcs{
 		Apply: func(ctx context.Context, server client.WithWatch, desired runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			if err := c.asked("apply", desired, ""); err != nil {
 				return err
@@ -113,24 +119,6 @@ func (c *cluster) requests() interceptor.Funcs {
 				return err
 			}
 			return server.Delete(ctx, object, options...)
-		},
-	}
-}
-
-// uncachedReads intercept those from the API server.
-func (c *cluster) uncachedReads() interceptor.Funcs {
-	return interceptor.Funcs{
-		Get: func(ctx context.Context, server client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-			if err := c.asked("uncached get", into, ""); err != nil {
-				return err
-			}
-			return server.Get(ctx, key, into, options...)
-		},
-		List: func(ctx context.Context, server client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
-			if err := c.asked("uncached list", into, ""); err != nil {
-				return err
-			}
-			return server.List(ctx, into, options...)
 		},
 	}
 }

@@ -215,26 +215,6 @@ func TestNextIsInTheZone(t *testing.T) {
 	}
 }
 
-func BenchmarkAt(b *testing.B) {
-	when := time.Date(2026, 1, 1, 17, 30, 0, 0, time.UTC)
-	for name, spec := range map[string]*schedulev2.TDSetSpec{
-		"UTC":                        aSpec("", seed...),
-		"Berlin":                     aSpec("Europe/Berlin", seed...),
-		"Berlin, a day ahead":        aSpec("Europe/Berlin", aWindow(18, 19, 1)),
-		"Berlin, 24 windows":         aSpec("Europe/Berlin", everyHour()...),
-		"Berlin, no transition ever": aSpec("Europe/Berlin", aWindow(0, 24, 1)),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := At(spec, when); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 func at(t *testing.T, spec *schedulev2.TDSetSpec, instant time.Time) State {
 	t.Helper()
 	state, err := At(spec, instant)
