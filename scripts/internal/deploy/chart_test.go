@@ -70,12 +70,21 @@ func TestTheChartsValues(t *testing.T) {
 		"resources: {limits: {memory: null, cpu: 2}}": {
 			"+" + container + ".resources.limits.cpu", "-" + container + ".resources.limits.memory",
 		},
-		"podDisruptionBudget: {enable: false}": {"-PodDisruptionBudget controller-manager"},
-		"networkPolicies: {enable: false}":     {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
-		"roles: {enable: false}":               {"-ClusterRole tdset-admin-role", "-ClusterRole tdset-editor-role", "-ClusterRole tdset-viewer-role"},
-		"crd: {enable: false}":                 {"-" + crd},
-		"crd: {keep: false}":                   {"-" + crd + ".metadata.annotations.helm.sh/resource-policy"},
-		"crd: {storedVersion: v1}":             {crd + ".spec.versions[v1].storage: false to true", crd + ".spec.versions[v2].storage: true to false"},
+		"image: {repository: \"r.example.com:5000/tdset\"}": {
+			container + ".image: tdset-operator:dev to r.example.com:5000/tdset:dev",
+		},
+		"image: {tag: \"1.0\"}":                                    {container + ".image: tdset-operator:dev to tdset-operator:1.0"},
+		"podAnnotations: {team: blue}":                             {"+" + deployment + ".template.metadata.annotations.team"},
+		"serviceAccount: {annotations: {iam.example.com/role: a}}": {"+ServiceAccount controller-manager.metadata.annotations"},
+		"nodeSelector: {disk: ssd}":                                {"+" + pod + ".nodeSelector"},
+		"tolerations: [{key: spot, operator: Exists}]":             {"+" + pod + ".tolerations"},
+		"affinity: {nodeAffinity: {}}":                             {"+" + pod + ".affinity"},
+		"podDisruptionBudget: {enable: false}":                     {"-PodDisruptionBudget controller-manager"},
+		"networkPolicies: {enable: false}":                         {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
+		"roles: {enable: false}":                                   {"-ClusterRole tdset-admin-role", "-ClusterRole tdset-editor-role", "-ClusterRole tdset-viewer-role"},
+		"crd: {enable: false}":                                     {"-" + crd},
+		"crd: {keep: false}":                                       {"-" + crd + ".metadata.annotations.helm.sh/resource-policy"},
+		"crd: {storedVersion: v1}":                                 {crd + ".spec.versions[v1].storage: false to true", crd + ".spec.versions[v2].storage: true to false"},
 		"metrics: {enable: false}": {
 			"-ClusterRole metrics-auth-role", "-ClusterRole metrics-reader", "-ClusterRoleBinding metrics-auth-rolebinding",
 			"-" + container + ".args[--metrics-bind-address=:8443]", "-" + container + ".ports[metrics]",
@@ -114,11 +123,23 @@ func TestTheChartRefuses(t *testing.T) {
 		"a ServiceMonitor without metrics":     {`metrics: {enable: false, serviceMonitor: {enable: true}}`, "at '/metrics/enable'"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := renderChart(t, tdsetChart(), test.values, "elsewhere")
+			_, err := renderChart(t, tdsetChart(), "tdset-operator", test.values, "elsewhere")
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got the error %v, want one that contains %q", err, test.want)
 			}
 		})
+	}
+}
+
+// All names begin with the release's name, and the webhook is called by that name.
+func TestTheChartsNames(t *testing.T) {
+	rendered, err := renderChart(t, tdsetChart(), "prod", certManager, "elsewhere")
+	must(t, err)
+	if left := regexp.MustCompile(`.*(name|secretName|From|from): (elsewhere/)?tdset-operator-.*`).FindString(rendered); left != "" {
+		t.Errorf("a name without the release's: %s", left)
+	}
+	if !strings.Contains(rendered, "name: prod-tdset-operator-webhook-service\n") {
+		t.Error("there is no Service prod-tdset-operator-webhook-service")
 	}
 }
 
@@ -140,7 +161,7 @@ func TestTheChartMakesACertificate(t *testing.T) {
 		t.Errorf("the CA is trusted in %d objects, want the CRD and the webhook's configuration", trusted)
 	}
 
-	upgraded, err := renderChart(t, tdsetChart(), "", "elsewhere", &unstructured.Unstructured{Object: made})
+	upgraded, err := renderChart(t, tdsetChart(), "tdset-operator", "", "elsewhere", &unstructured.Unstructured{Object: made})
 	must(t, err)
 	if got := changes(installed, parseObjects(t, upgraded)); len(got) > 0 {
 		t.Errorf("the upgrade changes %q", got)
@@ -149,24 +170,23 @@ func TestTheChartMakesACertificate(t *testing.T) {
 
 func tdsetChart() string { return filepath.Join(projectDir("07-tdset-operator"), "dist", "chart") }
 
-// tdsetObjects returns the objects of chapter 07's chart. Only its release's namespace is in them, and not
-// its name.
+// tdsetObjects returns the objects of chapter 07's chart, as a release with the names of config/default.
 func tdsetObjects(t *testing.T, values string) map[string]map[string]any {
 	t.Helper()
-	rendered, err := renderChart(t, tdsetChart(), values, "elsewhere")
+	rendered, err := renderChart(t, tdsetChart(), "tdset-operator", values, "elsewhere")
 	must(t, err)
 	return parseObjects(t, rendered)
 }
 
-// renderChart renders a chart, as a release named swap, in a cluster with these objects. The error says
-// which values it refuses.
-func renderChart(t *testing.T, dir, values, namespace string, existing ...runtime.Object) (string, error) {
+// renderChart renders a chart as a new release, in a cluster with these objects. The error says which
+// values it refuses.
+func renderChart(t *testing.T, dir, release, values, namespace string, existing ...runtime.Object) (string, error) {
 	t.Helper()
 	chart, err := loader.LoadDir(dir)
 	must(t, err)
 	given, err := common.ReadValues([]byte("{" + values + "}"))
 	must(t, err)
-	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: "swap", Namespace: namespace, IsInstall: true}, nil)
+	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: release, Namespace: namespace, IsInstall: true}, nil)
 	if err != nil {
 		return "", err
 	}

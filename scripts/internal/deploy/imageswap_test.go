@@ -180,7 +180,7 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 // renderSwapper returns the objects of the chart.
 func renderSwapper(t *testing.T, values, namespace string) (string, error) {
 	t.Helper()
-	return renderChart(t, filepath.Join(chapter02(), "imageswap", "chart"), values, namespace)
+	return renderChart(t, filepath.Join(chapter02(), "imageswap", "chart"), "swap", values, namespace)
 }
 
 // parseObjects returns objects by kind, namespace and name.

@@ -1,6 +1,13 @@
 {{/*
-Shared by several templates. Names don't depend on the release's name, because a cluster has one CRD, and so one operator.
+Shared by several templates.
 */}}
+
+{{/* How every name begins: with the release's name. It is short enough for the longest suffix of a Service's name, which has at most 63 characters. */}}
+{{- define "tdset-operator.fullname" -}}
+{{- $name := .Release.Name }}
+{{- if not (contains .Chart.Name $name) }}{{ $name = printf "%s-%s" $name .Chart.Name }}{{ end }}
+{{- $name | trunc 28 | trimSuffix "-" }}
+{{- end }}
 
 {{/* The labels of every object that has labels in config/. */}}
 {{- define "tdset-operator.labels" -}}
@@ -33,7 +40,7 @@ the certificate. Otherwise, the first template that needs the certificate makes 
 {{- if not (hasKey .Values.webhooks "certificate") }}
 {{- $data := lookup "v1" "Secret" .Release.Namespace "webhook-server-cert" | dig "data" dict }}
 {{- if not (hasKey $data "ca.crt") }}
-{{- $service := printf "tdset-operator-webhook-service.%s.svc" .Release.Namespace }}
+{{- $service := printf "%s-webhook-service.%s.svc" (include "tdset-operator.fullname" .) .Release.Namespace }}
 {{- $ca := genCAWithKey "tdset-operator-ca" 3650 (genPrivateKey "ecdsa") }}
 {{- $certificate := genSignedCertWithKey $service nil (list $service (printf "%s.cluster.local" $service)) 3650 $ca (genPrivateKey "ecdsa") }}
 {{- $data = dict "ca.crt" (b64enc $ca.Cert) "tls.crt" (b64enc $certificate.Cert) "tls.key" (b64enc $certificate.Key) }}
@@ -46,7 +53,7 @@ the certificate. Otherwise, the first template that needs the certificate makes 
 {{/* The subject of every binding: the manager's ServiceAccount. */}}
 {{- define "tdset-operator.subjects" -}}
 - kind: ServiceAccount
-  name: tdset-operator-controller-manager
+  name: {{ include "tdset-operator.fullname" . }}-controller-manager
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
@@ -59,7 +66,7 @@ webhook:
     caBundle: {{ get (include "tdset-operator.certificate" . | fromYaml) "ca.crt" }}
     {{- end }}
     service:
-      name: tdset-operator-webhook-service
+      name: {{ include "tdset-operator.fullname" . }}-webhook-service
       namespace: {{ .Release.Namespace }}
       path: /convert
   conversionReviewVersions:
