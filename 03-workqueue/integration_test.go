@@ -4,14 +4,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 )
 
 // The whole program, from its flags to its exit.
@@ -60,6 +64,26 @@ func TestIntegrationAShutdownWaitsForTheLeadersWork(t *testing.T) {
 
 	if !finished {
 		t.Error("runAsLeader returned before the work had ended")
+	}
+}
+
+// If the Lease's namespace is missing, the program logs that and waits.
+func TestIntegrationTheNamespaceOfTheLeaseIsMissing(t *testing.T) {
+	newRealCluster(t)
+	config, err := loadConfig(os.Getenv("TEST_KUBECONFIG"))
+	must(t, err)
+	var log bytes.Buffer
+	defer klog.CaptureState().Restore()
+	klog.LogToStderr(false)
+	klog.SetOutput(&log)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+
+	must(t, runAsLeader(ctx, config, "missing", func(context.Context) { t.Error("the replica works without a lease") }))
+
+	klog.Flush()
+	if want := "Error initially creating lease lock"; !strings.Contains(log.String(), want) {
+		t.Errorf("the log doesn't contain %q:\n%s", want, &log)
 	}
 }
 
