@@ -110,10 +110,15 @@ func cuttable(lw *cache.ListWatch) (cut func(), restore func(refusal error)) {
 			}
 			return forwardUntil(isCut, stream), nil
 		}
-		if err := <-restored; err != nil { // nil once it is closed
-			return nil, err
+		select {
+		case err := <-restored: // nil once it is closed
+			if err != nil {
+				return nil, err
+			}
+			return open(ctx, options)
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		return open(ctx, options)
 	}
 	cut = func() { close(isCut) }
 	restore = func(refusal error) {
