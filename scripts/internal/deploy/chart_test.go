@@ -79,7 +79,6 @@ func TestTheChartsValues(t *testing.T) {
 		"nodeSelector: {disk: ssd}":                                {"+" + pod + ".nodeSelector"},
 		"tolerations: [{key: spot, operator: Exists}]":             {"+" + pod + ".tolerations"},
 		"affinity: {nodeAffinity: {}}":                             {"+" + pod + ".affinity"},
-		"podDisruptionBudget: {enable: false}":                     {"-PodDisruptionBudget controller-manager"},
 		"networkPolicies: {enable: false}":                         {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
 		"roles: {enable: false}":                                   {"-ClusterRole tdset-admin-role", "-ClusterRole tdset-editor-role", "-ClusterRole tdset-viewer-role"},
 		"crd: {enable: false}":                                     {"-" + crd},
@@ -114,8 +113,6 @@ func TestTheChartsValues(t *testing.T) {
 func TestTheChartRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ values, want string }{
 		"a misspelled value":                   {`replica: 3`, "'replica'"},
-		"a misspelled nested value":            {`crd: {keeps: true}`, "'keeps'"},
-		"no replicas":                          {`replicas: 0`, "at '/replicas': minimum"},
 		"two replicas without leader election": {`leaderElection: {enable: false}`, "at '/replicas': maximum"},
 		"a drain timeout without a unit":       {`drainTimeout: "60"`, "at '/drainTimeout'"},
 		"an unknown source of certificates":    {`webhooks: {certificates: vault}`, "at '/webhooks/certificates'"},

@@ -31,8 +31,6 @@ import (
 	"example.com/operators/scripts/internal/testfiles"
 )
 
-const swapperObject = "Deployment default/swap"
-
 // chapter02 is a function, because each test has to read the environment: see testfiles.Repository.
 func chapter02() string { return filepath.Join(testfiles.Repository(), "02-informers") }
 
@@ -64,37 +62,27 @@ func TestTheSwappersChart(t *testing.T) {
 }
 
 func TestTheSwappersValues(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		values string
-		field  []string // of the Deployment or, after "container", of its container
-		want   any
-	}{
-		"one replica":         {"namespace: shop", []string{"spec", "replicas"}, int64(1)},
-		"never two at a time": {"namespace: shop", []string{"spec", "strategy", "type"}, "Recreate"},
-		"the namespace":       {"namespace: shop", []string{"container", "args"}, []any{"--namespace=shop"}},
-		"an image":            {`namespace: shop, image: {reference: "r.example.com:5000/a@sha256:01"}`, []string{"container", "image"}, "r.example.com:5000/a@sha256:01"},
-		"a pull policy":       {"namespace: shop, image: {pullPolicy: Always}", []string{"container", "imagePullPolicy"}, "Always"},
-		"another limit": {
-			"namespace: shop, resources: {limits: {memory: 1Gi}}", []string{"container", "resources", "limits"}, map[string]any{"memory": "1Gi"},
-		},
-		"no resources": {"namespace: shop, resources: {requests: null, limits: null}", []string{"container", "resources"}, nil},
+	objects := func(values string) map[string]map[string]any {
+		files, err := renderSwapper(t, "namespace: shop"+values, "default")
+		must(t, err)
+		return parseObjects(t, files)
+	}
+	before := objects("")
+	for _, want := range []string{"args:[--namespace=shop]", "replicas:1", "type:Recreate"} { // never two at a time
+		if deployment := fmt.Sprint(before["Deployment default/swap"]); !strings.Contains(deployment, want) {
+			t.Errorf("the Deployment has no %s: %s", want, deployment)
+		}
+	}
+	const container = "Deployment default/swap.spec.template.spec.containers[imageswap]"
+	for values, want := range map[string][]string{
+		`, image: {reference: "r.example.com:5000/a@sha256:01"}`: {container + ".image: imageswap:02 to r.example.com:5000/a@sha256:01"},
+		", image: {pullPolicy: Always}":                          {container + ".imagePullPolicy: IfNotPresent to Always"},
+		", resources: {limits: {memory: 1Gi}}":                   {container + ".resources.limits.memory: 128Mi to 1Gi"},
+		", resources: {requests: null, limits: null}":            {"-" + container + ".resources"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			files, err := renderSwapper(t, test.values, "default")
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := parseObjects(t, files)[swapperObject]
-			if test.field[0] == "container" {
-				containers, _, err := unstructured.NestedSlice(in, "spec", "template", "spec", "containers")
-				if err != nil || len(containers) != 1 {
-					t.Fatalf("%d containers, error %v", len(containers), err)
-				}
-				in, test.field = containers[0].(map[string]any), test.field[1:]
-			}
-			got, _, err := unstructured.NestedFieldNoCopy(in, test.field...)
-			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-				t.Errorf("%v (-want +got), error %v:\n%s", test.field, err, diff)
+		t.Run(values, func(t *testing.T) {
+			if diff := cmp.Diff(want, changes(before, objects(values))); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
 	}
