@@ -24,8 +24,8 @@ import (
 )
 
 // unused says why a program in a Pod needs permissions that it doesn't use here. They are those for
-// the metrics. The chapter's judge.yaml has the reasons, because the judge reads no metrics by HTTPS
-// either.
+// the metrics. The chapter's judge.yaml has the reasons, because the judge reads no metrics by
+// HTTPS either.
 func (s *scenario) unused() map[string]string {
 	s.Helper()
 	if !inCluster() {

@@ -5,9 +5,9 @@
 // calls its webhooks through their Service. This needs docker and kubectl. `make test-e2e` creates
 // the cluster, and sets these environment variables:
 //
-//   - KIND_CLUSTER and KUBECONFIG: the name of the cluster, and the path of its kubeconfig. At the end,
-//     the tests delete the operator, its CRD, and so every Foo. That is why they refuse a cluster that
-//     has the CRD already.
+//   - KIND_CLUSTER and KUBECONFIG: the name of the cluster, and the path of its kubeconfig. At the
+//     end, the tests delete the operator, its CRD, and so every Foo. That is why they refuse a
+//     cluster that has the CRD already.
 //   - IMG: the image to build and deploy. DOCKER_BUILD: the target that builds it, docker-build, or
 //     docker-prebuilt if you can't pull the golang image.
 //   - KIND: the command that runs kind.
@@ -34,7 +34,8 @@ const (
 	certManager = "https://github.com/cert-manager/cert-manager/releases/download/v1.21.1/cert-manager.yaml"
 )
 
-// The images of Pods that the tests create. A tag other than latest isn't pulled if the node has it.
+// The images of Pods that the tests create. A tag other than latest isn't pulled if the node has
+// it.
 const (
 	standIn     = "stand-in:e2e"
 	imagePolicy = "image-policy:dev" // see imagepolicy/manifests/program.yaml
@@ -110,8 +111,8 @@ func loadImages() error {
 	return do(load[0], load[1:]...)
 }
 
-// installCertManager installs cert-manager, which makes the webhooks' certificate, if the cluster has
-// none.
+// installCertManager installs cert-manager, which makes the webhooks' certificate, if the cluster
+// has none.
 func installCertManager() error {
 	const crd = "certificates.cert-manager.io"
 	found, err := utils.Exec("kubectl", "get", "crd", crd, "--ignore-not-found", "-o", "name")

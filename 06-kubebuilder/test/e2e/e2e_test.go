@@ -141,7 +141,8 @@ func trusted(t *testing.T) (pem string) {
 	return pem
 }
 
-// forward forwards a port of this machine to the operator until the test ends, and returns its address.
+// forward forwards a port of this machine to the operator until the test ends, and returns its
+// address.
 func forward(t *testing.T, to string, port int) (address string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "kubectl", "port-forward", "-n", operator, to, fmt.Sprintf(":%d", port))

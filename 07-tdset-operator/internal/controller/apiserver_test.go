@@ -1,5 +1,5 @@
-// A real API server's answers to the controller's writes. The fake client doesn't check the UID that a
-// write assumes, and doesn't know who owns a field. The reconciler has no manager here.
+// A real API server's answers to the controller's writes. The fake client doesn't check the UID
+// that a write assumes, and doesn't know who owns a field. The reconciler has no manager here.
 
 package controller
 

@@ -1,6 +1,6 @@
-// A cluster for tests: controller-runtime's fake client as the API server, and a reconciler. Nothing
-// runs by itself. A test calls Reconcile, fills the cache, sets the clock and refuses requests, so it
-// decides what the controller knows, and what time it is.
+// A cluster for tests: controller-runtime's fake client as the API server, and a reconciler.
+// Nothing runs by itself. A test calls Reconcile, fills the cache, sets the clock and refuses
+// requests, so it decides what the controller knows, and what time it is.
 //
 // The fake client leaves out a lot. It has no validation and no defaults, it sets no UIDs, and it
 // ignores the UID that a write assumes (stale_test.go asks a real API server). There are no other

@@ -164,8 +164,8 @@ func TestFinalizersOfOthersAreKept(t *testing.T) {
 	}
 }
 
-// None of these errors shows whether a Pod is left. They aren't returned, because the queue's pauses
-// may be longer than what is left of the time.
+// None of these errors shows whether a Pod is left. They aren't returned, because the queue's
+// pauses may be longer than what is left of the time.
 func TestADrainThatFails(t *testing.T) {
 	tdset := aTDSet()
 	for request, given := range map[string][]client.Object{
@@ -202,8 +202,8 @@ func TestADrainThatFails(t *testing.T) {
 	}
 }
 
-// If the removal of the finalizer fails, there is no event Drained yet. If the TDSet is gone already,
-// there is nothing left to do.
+// If the removal of the finalizer fails, there is no event Drained yet. If the TDSet is gone
+// already, there is nothing left to do.
 func TestTheFinalizerCantBeRemoved(t *testing.T) {
 	for sentence, test := range map[string]struct{ err, want error }{
 		"the API server fails": {errDiskFull, errDiskFull},

@@ -68,8 +68,8 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 }
 
-// failures are the requests that may fail, each with a cluster in which it is sent, and the beginning
-// of the error.
+// failures are the requests that may fail, each with a cluster in which it is sent, and the
+// beginning of the error.
 func failures() map[string]failure {
 	type objects = []client.Object
 	tdset := aTDSet(known, withService(80))

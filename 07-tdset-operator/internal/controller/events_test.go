@@ -18,16 +18,15 @@ func TestNotReworded(t *testing.T) {
 		change func(*schedulev2.TDSet)
 		want   bool
 	}{
-		"nothing has changed: a resync":                                 {func(*schedulev2.TDSet) {}, true},
-		"a refusal has another message":                                 {newly(withRefusal("no, request 2")), false},
-		"it is no longer refused":                                       {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
-		"it is refused for another reason":                              {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
-		"a refusal has another message, and the image has changed":      {newly(withRefusal("no, request 2"), func(tdset *schedulev2.TDSet) { tdset.Generation++ }), true},
-		"a refusal has another message, and the TDSet is being deleted": {newly(withRefusal("no, request 2"), beingDeleted), true},
-		"a refusal has another message, and there is a new annotation":  {newly(withRefusal("no, request 2"), annotated[*schedulev2.TDSet]), true},
-		"somebody has removed the finalizer":                            {newly(func(tdset *schedulev2.TDSet) { tdset.Finalizers = nil }), true},
-		"somebody has changed another part of the status":               {newly(func(tdset *schedulev2.TDSet) { tdset.Status.ActiveWindow = "" }), true},
-		"somebody has removed the status":                               {newly(func(tdset *schedulev2.TDSet) { tdset.Status = schedulev2.TDSetStatus{} }), true},
+		"nothing has changed: a resync":                                {func(*schedulev2.TDSet) {}, true},
+		"a refusal has another message":                                {newly(withRefusal("no, request 2")), false},
+		"it is no longer refused":                                      {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
+		"it is refused for another reason":                             {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
+		"a refusal has another message, and the image has changed":     {newly(withRefusal("no, request 2"), func(tdset *schedulev2.TDSet) { tdset.Generation++ }), true},
+		"a refusal has another message, and there is a new annotation": {newly(withRefusal("no, request 2"), annotated[*schedulev2.TDSet]), true},
+		"somebody has removed the finalizer":                           {newly(func(tdset *schedulev2.TDSet) { tdset.Finalizers = nil }), true},
+		"somebody has changed another part of the status":              {newly(func(tdset *schedulev2.TDSet) { tdset.Status.ActiveWindow = "" }), true},
+		"somebody has removed the status":                              {newly(func(tdset *schedulev2.TDSet) { tdset.Status = schedulev2.TDSetStatus{} }), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before := aTDSet(settled, withRefusal("no, request 1"))
@@ -42,8 +41,8 @@ func TestNotReworded(t *testing.T) {
 	}
 }
 
-// A Deployment or a Service concerns the TDSet of its name, no matter whose it is. Most of a cluster's
-// have nothing to do with a TDSet.
+// A Deployment or a Service concerns the TDSet of its name, no matter whose it is. Most of a
+// cluster's have nothing to do with a TDSet.
 func TestEventsOfOtherObjects(t *testing.T) {
 	cache := newFake().WithObjects(aTDSet(withService(80))).Build()
 	db := aTDSet(named("db"), withService(80))

@@ -92,9 +92,9 @@ func TestAYearOfTransitions(t *testing.T) {
 	}
 }
 
-// The queue retries failures, at first at once, and in the end once a minute. It is first come, first
-// served: with priorities, TDSets that were created while the program was down would wait for all
-// later events.
+// The queue retries failures, at first at once, and in the end once a minute. It is first come,
+// first served: with priorities, TDSets that were created while the program was down would wait for
+// all later events.
 func TestTheQueue(t *testing.T) {
 	queue := controllerOptions().RateLimiter
 	var pauses []time.Duration

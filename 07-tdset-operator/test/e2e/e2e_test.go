@@ -97,9 +97,9 @@ func TestTheWebhookWithANewCertificate(t *testing.T) {
 	webhookAnswers(t)
 }
 
-// webhookAnswers makes the API server call the webhook, and, for v1, the conversion. A dry run calls
-// them, and stores nothing. A refusal shows that the CRD's rules are installed, too, because they
-// refuse the same schedules first.
+// webhookAnswers makes the API server call the webhook, and, for v1, the conversion. A dry run
+// calls them, and stores nothing. A refusal shows that the CRD's rules are installed, too, because
+// they refuse the same schedules first.
 func webhookAnswers(t *testing.T) {
 	t.Helper()
 	for sentence, test := range map[string]struct {
@@ -136,7 +136,8 @@ func trusted(t *testing.T) string {
 	return string(decoded)
 }
 
-// forward forwards a port of this machine to the operator until the test ends, and returns its address.
+// forward forwards a port of this machine to the operator until the test ends, and returns its
+// address.
 func forward(t *testing.T, to string, port int) (address string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "kubectl", "port-forward", "-n", operator, to, fmt.Sprintf(":%d", port))

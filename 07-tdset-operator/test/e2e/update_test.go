@@ -20,8 +20,8 @@ import (
 	"example.com/operators/07-tdset-operator/test/utils"
 )
 
-// TDSets change while every replica is replaced, including the leader. The API server always reaches
-// a webhook, and in the end every TDSet has its last spec.
+// TDSets change while every replica is replaced, including the leader. The API server always
+// reaches a webhook, and in the end every TDSet has its last spec.
 func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 	namespace := aNamespace(t)
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -41,8 +41,8 @@ func TestNoChangeIsMissedWhileTheOperatorIsUpdated(t *testing.T) {
 		replaced <- errors.Join(untilReady(), gone)
 	}()
 
-	// Only one in ten requests changes a TDSet. The others are dry runs, for which the API server calls
-	// the webhook, too.
+	// Only one in ten requests changes a TDSet. The others are dry runs, for which the API server
+	// calls the webhook, too.
 	last, good, dropped := map[string]int{}, 0, 0
 	for number, running := 0, true; running; number++ {
 		select {

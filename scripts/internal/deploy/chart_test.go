@@ -1,5 +1,6 @@
-// Chapter 07's Helm chart, rendered in this process. It installs the same objects as config/default,
-// except that it makes its own certificate by default. Each value changes only what it should.
+// Chapter 07's Helm chart, rendered in this process. It installs the same objects as
+// config/default, except that it makes its own certificate by default. Each value changes only what
+// it should.
 
 package deploy
 

@@ -1,5 +1,6 @@
 // The files of chapters 06 and 07 that aren't Go code: what make generates from the markers, and
-// what kustomize makes of config. The tests need make and bash, and neither a cluster nor a network.
+// what kustomize makes of config. The tests need make and bash, and neither a cluster nor a
+// network.
 
 package deploy
 
@@ -38,9 +39,9 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// Some manifests repeat what is elsewhere, and no cluster complains if they differ: services, policies
-// and budgets have the labels of the manager's Pods, and after the grace period the kubelet kills the
-// manager.
+// Some manifests repeat what is elsewhere, and no cluster complains if they differ: services,
+// policies and budgets have the labels of the manager's Pods, and after the grace period the
+// kubelet kills the manager.
 func TestManifestsAgree(t *testing.T) {
 	for _, chapter := range projects {
 		read := func(file string) string {
@@ -88,8 +89,8 @@ func withPrometheus(t *testing.T, chapter string) string {
 	return inProject(t, project, "go", "tool", "kustomize", "build", "config/default")
 }
 
-// Each stage of chapter 07's migration stores another version. VERSIONS.md applies the first and the
-// last one.
+// Each stage of chapter 07's migration stores another version. VERSIONS.md applies the first and
+// the last one.
 func TestMigrationStages(t *testing.T) {
 	for stage, want := range map[string]string{
 		"1-v1-only": "v1 true", "2-both-served-v1-stored": "v1 true v2 false", "3-both-served-v2-stored": "v1 false v2 true", "4-v2-only": "v2 true",

@@ -1,5 +1,5 @@
-// Command stand-in does nothing until SIGTERM. It runs in the Pods of the end-to-end tests, so that no
-// image has to be pulled.
+// Command stand-in does nothing until SIGTERM. It runs in the Pods of the end-to-end tests, so that
+// no image has to be pulled.
 package main
 
 import (
