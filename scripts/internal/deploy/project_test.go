@@ -103,6 +103,16 @@ func TestMigrationStages(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s stores versions: %q, want %s", stage, got, want)
 		}
+		if stage == "3-both-served-v2-stored" { // the CRD that config/default installs
+			const crd = "CustomResourceDefinition tdsets.schedule.rs"
+			installed, err := os.ReadFile(filepath.Join(projectDir("07-tdset-operator"), "dist", "install.yaml"))
+			must(t, err)
+			for _, change := range changes(parseObjects(t, string(installed)), parseObjects(t, built)) {
+				if strings.HasPrefix(strings.TrimLeft(change, "+-"), crd) {
+					t.Errorf("%s isn't config/default's CRD (-): %s", stage, change)
+				}
+			}
+		}
 	}
 }
 
