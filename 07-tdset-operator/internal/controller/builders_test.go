@@ -154,22 +154,15 @@ func seenAt(instant time.Time, tdset *schedulev2.TDSet, deployment *appsv1.Deplo
 }
 
 // withPods sets the status: the Deployment controller has seen the spec, and that many Pods are
-// available. Up to a quarter of the replicas may be missing, as maxUnavailable says by default.
+// available.
 func withPods(replicas int32) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) {
-		enough := corev1.ConditionFalse
-		if desired := replicasOf(deployment); replicas >= desired-desired/4 {
-			enough = corev1.ConditionTrue
-		}
 		deployment.Status = appsv1.DeploymentStatus{
 			ObservedGeneration: deployment.Generation,
 			Replicas:           replicas,
 			UpdatedReplicas:    replicas,
 			ReadyReplicas:      replicas,
 			AvailableReplicas:  replicas,
-			Conditions: []appsv1.DeploymentCondition{
-				{Type: appsv1.DeploymentAvailable, Status: enough},
-			},
 		}
 	}
 }

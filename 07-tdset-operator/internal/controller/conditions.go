@@ -16,7 +16,7 @@ import (
 // The types of conditions, and their reasons.
 const (
 	conditionReady       = "Ready"       // all is as the schedule asks: for kubectl wait
-	conditionAvailable   = "Available"   // enough replicas serve users, as the Deployment defines it
+	conditionAvailable   = "Available"   // users are served by as many replicas as they should be
 	conditionProgressing = "Progressing" // the Deployment is being rolled out or scaled
 	conditionDegraded    = "Degraded"    // somebody has to do something about it
 
@@ -41,30 +41,29 @@ const (
 // conditions returns all conditions.
 func conditions(tdset *schedulev2.TDSet, seen observation) []metav1.Condition {
 	available, progressing, degraded := available(tdset, seen), progressing(tdset, seen), degraded(tdset, seen)
-	return []metav1.Condition{ready(seen, available, progressing, degraded), available, progressing, degraded}
+	return []metav1.Condition{ready(available, progressing, degraded), available, progressing, degraded}
 }
 
 // ready sums up the others: Available should be True, and Degraded and Progressing should be False.
 // The first one that isn't so gives the reason.
-func ready(seen observation, available, progressing, degraded metav1.Condition) metav1.Condition {
+func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
 	for _, c := range []metav1.Condition{degraded, available, progressing} {
 		if asItShouldBe := (c.Status == metav1.ConditionTrue) == (c.Type == conditionAvailable); !asItShouldBe {
 			return condition(conditionReady, false, c.Reason, "%s", c.Message)
 		}
 	}
-	return condition(conditionReady, true, reasonAsScheduled, "%d replicas are available", seen.want())
+	return condition(conditionReady, true, reasonAsScheduled, "%s", available.Message)
 }
 
-// available reports what the Deployment's own condition says: whether at most maxUnavailable of its
-// replicas, by default a quarter, are missing. So a rollout isn't an outage.
+// available reports whether all replicas are available.
 func available(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	if reason, message := missing(tdset, seen.deployment); reason != "" {
 		return condition(conditionAvailable, false, reason, "%s", message)
 	}
-	if !has(seen.deployment, appsv1.DeploymentAvailable, corev1.ConditionTrue) {
-		return condition(conditionAvailable, false, reasonUnavailable, "Too few replicas of Deployment %q are available", seen.deployment.Name)
+	if seen.deployment.Status.AvailableReplicas < seen.want() {
+		return condition(conditionAvailable, false, reasonUnavailable, "Some of the %d replicas aren't available", seen.want())
 	}
-	return condition(conditionAvailable, true, reasonAvailable, "Enough replicas of Deployment %q are available", seen.deployment.Name)
+	return condition(conditionAvailable, true, reasonAvailable, "%d replicas are available", seen.want())
 }
 
 // progressing reports whether the Deployment is being rolled out or scaled.

@@ -14,13 +14,13 @@ import (
 
 const (
 	// Everything is as scheduled.
-	enough        = `Available=True, ReplicasAvailable: Enough replicas of Deployment "web" are available`
+	allAvailable  = "Available=True, ReplicasAvailable: 5 replicas are available"
 	allRolledOut  = `Progressing=False, RolledOut: Deployment "web" is rolled out`
 	allAsExpected = "Degraded=False, AsExpected: "
 
 	// During a rollout.
-	tooFew     = `Available=False, ReplicasUnavailable: Too few replicas of Deployment "web" are available`
-	rollingOut = `Progressing=True, RollingOut: Deployment "web" is on its way to 5 replicas`
+	someMissing = "Available=False, ReplicasUnavailable: Some of the 5 replicas aren't available"
+	rollingOut  = `Progressing=True, RollingOut: Deployment "web" is on its way to 5 replicas`
 
 	taken         = `Deployment "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
 	serviceTaken  = `Service "web" exists and is not controlled by this TDSet: delete it, or give the TDSet another name`
@@ -39,35 +39,27 @@ func TestConditionsOfADeployment(t *testing.T) {
 	}{
 		"all replicas are available": {
 			deployment: withPods(5),
-			want:       []string{enough, allRolledOut, allAsExpected},
+			want:       []string{allAvailable, allRolledOut, allAsExpected},
 		},
 		"0 replicas are desired and available": {
 			deployment: both(scaledTo(0), withPods(0)), none: true,
-			want: []string{enough, allRolledOut, allAsExpected},
+			want: []string{"Available=True, ReplicasAvailable: 0 replicas are available", allRolledOut, allAsExpected},
 		},
 		"the Deployment is complete, but the schedule asks for more": {
 			deployment: both(scaledTo(3), withPods(3)),
-			want:       []string{enough, rollingOut, allAsExpected},
-		},
-		"one of five replicas is missing, and maxUnavailable allows that": {
-			deployment: withPods(4),
-			want:       []string{enough, rollingOut, allAsExpected},
-		},
-		"two of five replicas are missing": {
-			deployment: withPods(3),
-			want:       []string{tooFew, rollingOut, allAsExpected},
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
 		"the Deployment is new, and has no status": {
 			deployment: func(*appsv1.Deployment) {},
-			want:       []string{tooFew, rollingOut, allAsExpected},
+			want:       []string{someMissing, rollingOut, allAsExpected},
 		},
 		"there are too many replicas": {
 			deployment: withPods(7),
-			want:       []string{enough, rollingOut, allAsExpected},
+			want:       []string{allAvailable, rollingOut, allAsExpected},
 		},
 		"the Deployment's status is for an older spec": {
 			deployment: both(withPods(5), func(d *appsv1.Deployment) { d.Generation++ }),
-			want:       []string{enough, rollingOut, allAsExpected},
+			want:       []string{allAvailable, rollingOut, allAsExpected},
 		},
 		"there is no Deployment": {
 			want: []string{
@@ -88,12 +80,12 @@ func TestConditionsOfADeployment(t *testing.T) {
 		},
 		"Pods can't be created": {
 			deployment: both(withPods(3), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue)),
-			want:       []string{tooFew, rollingOut, cantMakePods},
+			want:       []string{someMissing, rollingOut, cantMakePods},
 		},
 		"the rollout takes too long": {
 			deployment: both(withPods(3), withCondition(appsv1.DeploymentProgressing, corev1.ConditionFalse)),
 			want: []string{
-				tooFew, `Progressing=False, ProgressDeadlineExceeded: Deployment "web" makes no progress`,
+				someMissing, `Progressing=False, ProgressDeadlineExceeded: Deployment "web" makes no progress`,
 				`Degraded=True, ProgressDeadlineExceeded: Deployment "web" makes no progress: look at its Pods`,
 			},
 		},
@@ -154,7 +146,7 @@ func TestDegraded(t *testing.T) {
 			if test.progressing == "" {
 				test.progressing = allRolledOut
 			}
-			if diff := cmp.Diff([]string{enough, test.progressing, test.want}, got); diff != "" {
+			if diff := cmp.Diff([]string{allAvailable, test.progressing, test.want}, got); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 		})
@@ -171,8 +163,7 @@ func TestReady(t *testing.T) {
 		want    string
 	}{
 		"everything is as scheduled":          {5, nil, "Ready=True, AsScheduled: 5 replicas are available"},
-		"a replica is missing":                {4, nil, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
-		"too many replicas are missing":       {3, nil, `Ready=False, ReplicasUnavailable: Too few replicas of Deployment "web" are available`},
+		"a replica is missing":                {4, nil, "Ready=False, ReplicasUnavailable: Some of the 5 replicas aren't available"},
 		"there is one replica too many":       {6, nil, `Ready=False, RollingOut: Deployment "web" is on its way to 5 replicas`},
 		"a replica is missing, and a refusal": {4, errors.New("quota exceeded"), "Ready=False, Refused: quota exceeded"},
 	} {

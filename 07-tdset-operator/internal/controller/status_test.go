@@ -74,7 +74,7 @@ func TestDesiredStatusOfAnInvalidSchedule(t *testing.T) {
 		t.Errorf("the status has values of an invalid schedule: %+v", got)
 	}
 	want := []string{
-		enough, notChanged("InvalidSchedule"),
+		allAvailable, notChanged("InvalidSchedule"),
 		`Degraded=True, InvalidSchedule: spec.timeZone: Invalid value: "Atlantis/Poseidonis": unknown time zone: use an IANA name, such as Europe/Berlin or UTC`,
 	}
 	if diff := cmp.Diff(want, inWords(got.Conditions)); diff != "" {
@@ -98,8 +98,8 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 			want:      map[string]metav1.Time{"Ready": earlier, "Available": earlier, "Progressing": earlier, "Degraded": earlier},
 			wantSame:  true,
 		},
-		"two Pods are lost: changed conditions have the current time": {
-			available: 3,
+		"a Pod is lost: changed conditions have the current time": {
+			available: 4,
 			want:      map[string]metav1.Time{"Ready": now, "Available": now, "Progressing": now, "Degraded": earlier},
 		},
 		"only a message has changed": {
@@ -141,11 +141,11 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 }
 
 // The current number of Pods is in the metrics. In the status, each change of it would cause a
-// write. So while five Pods start, nothing changes until four of them, which are enough, have.
+// write.
 func TestTheStatusIgnoresTheNumberOfPods(t *testing.T) {
 	tdset := aTDSet(known)
 	tdset.Status = desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(0))), earlier)
-	for pods := range int32(4) {
+	for pods := range int32(5) {
 		got := desiredStatus(tdset, seenAt(noon, tdset, deploymentOf(tdset, withPods(pods))), now)
 		if diff := cmp.Diff(tdset.Status, got); diff != "" {
 			t.Errorf("with %d Pods (-before +after):\n%s", pods, diff)

@@ -17,8 +17,7 @@ import (
 
 const (
 	asScheduled = "9-17: ReplicasAvailable, RolledOut, AsExpected"
-	created     = "9-17: ReplicasUnavailable, RollingOut, AsExpected"
-	changing    = "9-17: ReplicasAvailable, RollingOut, AsExpected"
+	scaling     = "9-17: ReplicasUnavailable, RollingOut, AsExpected"
 	nameTaken   = "9-17: ErrResourceExists, ErrResourceExists, ErrResourceExists"
 )
 
@@ -35,7 +34,7 @@ func TestReconcile(t *testing.T) {
 	}{
 		"a new TDSet gets its finalizer and its Deployment": {
 			given: []client.Object{aTDSet()},
-			want:  "5 × nginx:1.0", wantStatus: created, wantWrites: 3, wantRequeue: longestPause,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 3, wantRequeue: longestPause,
 		},
 		"the Deployment has become available": {
 			given: []client.Object{tdset, deploymentOf(tdset, withPods(5))},
@@ -70,11 +69,11 @@ func TestReconcile(t *testing.T) {
 		},
 		"a changed image reaches the Deployment": {
 			given: []client.Object{aTDSet(known, ofImage("nginx:2.0")), deploymentOf(tdset, withPods(5))},
-			want:  "5 × nginx:2.0", wantStatus: changing, wantWrites: 2, wantRequeue: longestPause,
+			want:  "5 × nginx:2.0", wantStatus: "9-17: ReplicasAvailable, RollingOut, AsExpected", wantWrites: 2, wantRequeue: longestPause,
 		},
 		"replicas changed by hand are put back": {
 			given: []client.Object{aTDSet(settled), deploymentOf(tdset, scaledTo(1), withPods(1))},
-			want:  "5 × nginx:1.0", wantStatus: changing, wantWrites: 2, wantRequeue: longestPause,
+			want:  "5 × nginx:1.0", wantStatus: scaling, wantWrites: 2, wantRequeue: longestPause,
 		},
 		"a Deployment without an owner isn't changed": {
 			given: []client.Object{tdset, deploymentOf(tdset, unowned, scaledTo(1), running("nginx:0.9"))},
@@ -125,7 +124,7 @@ func TestAnInvalidSchedule(t *testing.T) {
 	}
 
 	c.change(func(spec *schedulev2.TDSetSpec) { *spec = aTDSet().Spec })
-	if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.status() != changing || again != longestPause {
+	if _, again := c.settle(); c.objects() != "5 × nginx:1.0" || c.status() != scaling || again != longestPause {
 		t.Errorf("after the correction, got the objects %q and the status %q, requeued after %v; want the schedule applied", c.objects(), c.status(), again)
 	}
 }
