@@ -182,8 +182,10 @@ func (c *cluster) start() (stop func()) {
 	}
 }
 
-// settle waits until the controller has nothing left to do.
+// settle waits until the controller has nothing left to do. The sleep is in the bubble's time, so it
+// takes none. It covers what happens at intervals: run checks every 100 ms whether the caches are
+// synced, and client-go's mutation detector checks once a second.
 func (c *cluster) settle() {
-	time.Sleep(2 * time.Second) // run checks every 100 ms whether the caches are synced, and the mutation detector once a second
+	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }

@@ -18,9 +18,9 @@ type budget struct{ code, toRead int }
 // exercises only have one for the lines to read.
 var mostLines = map[string]budget{
 	"01": {code: 861},
-	"02": {code: 647, toRead: 296},
+	"02": {code: 647, toRead: 295},
 	"03": {code: 779, toRead: 203},
-	"04": {code: 723, toRead: 249},
+	"04": {code: 723, toRead: 248},
 	"05": {code: 420, toRead: 395},
 	"06": {code: 630, toRead: 403},
 	"07": {code: 1649},

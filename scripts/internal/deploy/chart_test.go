@@ -168,7 +168,8 @@ func TestTheChartMakesACertificate(t *testing.T) {
 
 func tdsetChart() string { return filepath.Join(projectDir("07-tdset-operator"), "dist", "chart") }
 
-// tdsetObjects returns the objects of chapter 07's chart, as a release with the names of config/default.
+// tdsetObjects returns the objects of chapter 07's chart. The release's name makes their names those
+// of config/default.
 func tdsetObjects(t *testing.T, values string) map[string]map[string]any {
 	t.Helper()
 	rendered, err := renderChart(t, tdsetChart(), "tdset-operator", values, "elsewhere")
