@@ -1,5 +1,5 @@
 // The event handlers. They find the Foos that an event concerns, and call handle for each of them.
-// This file is the same in chapters 01 to 04.
+// This file is nearly the same in chapters 01 to 04.
 
 package main
 

@@ -7,8 +7,10 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	samplecontrollerv1alpha1 "example.com/operators/01-raw-watch/pkg/apis/samplecontroller/v1alpha1"
@@ -34,10 +36,11 @@ func (c *controller) getDeployment(ctx context.Context, namespace, name string) 
 	return deployment, c.client.Do(ctx, http.MethodGet, deploymentsPath(namespace)+"/"+name, nil, nil, deployment)
 }
 
-// listDeployments returns all Deployments in foo's namespace. The caller checks their owner
-// references and not their labels, because anyone can add or remove a label.
+// listDeployments returns the Deployments that foo controls. It checks their owner references and
+// not their labels, because anyone can add or remove a label.
 func (c *controller) listDeployments(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
 	var list items[appsv1.Deployment]
 	err := c.client.Do(ctx, http.MethodGet, deploymentsPath(foo.Namespace), nil, nil, &list)
+	list.Items = slices.DeleteFunc(list.Items, func(d *appsv1.Deployment) bool { return !metav1.IsControlledBy(d, foo) })
 	return list.Items, err
 }

@@ -1,5 +1,5 @@
-// The event handlers. They find the Foos that an event concerns, and call handle for each of them.
-// This file is the same in chapters 01 to 04.
+// The event handlers. They find the Foos that an event concerns, and enqueue each of them. This
+// file is nearly the same in chapters 01 to 04.
 
 package main
 
@@ -15,14 +15,14 @@ import (
 	samplecontrollerv1alpha1 "example.com/operators/04-codegen/pkg/apis/samplecontroller/v1alpha1"
 )
 
-// handleFoo handles a Foo that was added or changed. A deleted Foo needs no work: its Deployment
+// handleFoo enqueues a Foo that was added or changed. A deleted Foo needs no work: its Deployment
 // has an owner reference to it, so the garbage collector deletes the Deployment.
 func (c *controller) handleFoo(ctx context.Context, foo metav1.Object) {
 	klog.FromContext(ctx).V(4).Info("Event received", "kind", "Foo", "object", klog.KObj(foo), "resourceVersion", foo.GetResourceVersion())
-	c.handle(ctx, types.NamespacedName{Namespace: foo.GetNamespace(), Name: foo.GetName()})
+	c.enqueue(ctx, types.NamespacedName{Namespace: foo.GetNamespace(), Name: foo.GetName()})
 }
 
-// handleObject handles the Foos that a change to a Deployment may concern.
+// handleObject enqueues the Foos that a change to a Deployment may concern.
 func (c *controller) handleObject(ctx context.Context, deployment metav1.Object) {
 	klog.FromContext(ctx).V(4).Info("Event received", "kind", "Deployment", "object", klog.KObj(deployment), "resourceVersion", deployment.GetResourceVersion())
 	keys, err := c.findFoosForDeployment(ctx, deployment)
@@ -30,7 +30,7 @@ func (c *controller) handleObject(ctx context.Context, deployment metav1.Object)
 		klog.ErrorS(err, "Lost an event: nothing will retry it", "deployment", klog.KObj(deployment))
 	}
 	for _, key := range keys {
-		c.handle(ctx, key)
+		c.enqueue(ctx, key)
 	}
 }
 

@@ -31,8 +31,8 @@ func newQueue() queue {
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](shortestBackoff, longestBackoff))
 }
 
-// handle enqueues a Foo for the workers.
-func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
+// enqueue adds a Foo to the queue, for the workers.
+func (c *controller) enqueue(ctx context.Context, key types.NamespacedName) {
 	klog.FromContext(ctx).V(4).Info("Key queued", "foo", key)
 	c.queue.Add(key)
 }

@@ -33,5 +33,5 @@ func (c *controller) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// handle enqueues a TDSet for the workers.
-func (c *controller) handle(_ context.Context, key types.NamespacedName) { c.queue.Add(key) }
+// enqueue adds a TDSet to the queue, for the workers.
+func (c *controller) enqueue(_ context.Context, key types.NamespacedName) { c.queue.Add(key) }

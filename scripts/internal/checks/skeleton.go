@@ -26,7 +26,7 @@ const (
 // is the same in these chapters, except for the chapter's own name.
 var parts = []part{
 	{"main.go", "01 02 03-04 05"},
-	{"events.go", "01-04"},
+	{"events.go", "01-02 03-04"},
 	{"queue.go", "03-04"},
 	{"leader.go", "03-04"},
 	{"handle.go", "01-02"},
