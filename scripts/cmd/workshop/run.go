@@ -109,6 +109,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 		end()
 	})()
 	running := process.NewCommand(whileCalled, 40*time.Second, ready.binary, flags...)
+	running.Env = process.Environment(flags, nil)
 	running.Stdout, running.Stderr = os.Stdout, os.Stderr
 	err = running.Run()
 	var exit *exec.ExitError

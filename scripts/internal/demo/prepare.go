@@ -163,7 +163,7 @@ func launch(ctx context.Context, output *os.File, grace time.Duration, env []str
 	ctx, cancel := context.WithCancel(ctx)
 	command := process.NewCommand(ctx, grace, binary, args...)
 	command.Stdout, command.Stderr = output, output
-	command.Env = append(os.Environ(), env...)
+	command.Env = process.Environment(args, env)
 	if err := command.Start(); err != nil {
 		cancel()
 		return nil, err

@@ -25,7 +25,7 @@ const (
 type Options struct {
 	Binary string
 	Args   []string
-	Env    []string  // besides this process's environment: see environment
+	Env    []string  // besides this process's environment: see Environment
 	Output io.Writer // gets all that the program prints
 	// OwnGroup gives the program its own process group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
@@ -65,7 +65,7 @@ func (p *Program) launch() error {
 		return errStopped
 	}
 	process := exec.Command(p.options.Binary, p.options.Args...)
-	process.Env = p.environment()
+	process.Env = Environment(p.options.Args, p.options.Env)
 	process.Stdout, process.Stderr = p.options.Output, p.options.Output
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.options.OwnGroup}
 	if err := process.Start(); err != nil {
@@ -75,11 +75,12 @@ func (p *Program) launch() error {
 	return nil
 }
 
-// environment returns the program's environment. A kubebuilder project serves its webhooks unless
-// ENABLE_WEBHOOKS is false. Without a certificate it can't, so that is the default then.
-func (p *Program) environment() []string {
-	env := slices.Concat(os.Environ(), p.options.Env)
-	if !slices.Contains(p.options.Args, "--webhook-cert-path") {
+// Environment returns the environment of a chapter's program with those arguments: this process's,
+// and then the given variables. A kubebuilder project serves its webhooks unless ENABLE_WEBHOOKS is
+// false. Without a certificate it can't, so that is the default then.
+func Environment(args, variables []string) []string {
+	env := slices.Concat(os.Environ(), variables)
+	if !slices.Contains(args, "--webhook-cert-path") {
 		env = slices.Insert(env, 0, "ENABLE_WEBHOOKS=false")
 	}
 	return env
