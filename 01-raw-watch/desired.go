@@ -102,6 +102,8 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 		Conditions:         slices.Clone(foo.Status.Conditions),
 	}
 	if deployment != nil && controls(foo, deployment) {
+		status.Replicas = deployment.Status.Replicas
+		status.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
 		status.AvailableReplicas = deployment.Status.AvailableReplicas
 	}
 	switch {

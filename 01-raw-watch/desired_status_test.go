@@ -115,7 +115,8 @@ func TestDesiredStatusAfterAnEarlierOne(t *testing.T) {
 			got := desiredStatus(foo, deploymentOf(foo, available(test.available)), test.failure, now)
 
 			want := samplecontrollerv1alpha1.FooStatus{
-				AvailableReplicas: test.available, ObservedGeneration: test.generation, Conditions: []metav1.Condition{foreign, test.want},
+				Replicas: test.available, AvailableReplicas: test.available, Selector: "app=nginx,controller=example",
+				ObservedGeneration: test.generation, Conditions: []metav1.Condition{foreign, test.want},
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)

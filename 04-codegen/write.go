@@ -56,6 +56,8 @@ func (c *controller) deleteDeployment(ctx context.Context, deployment *appsv1.De
 func (c *controller) updateFooStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status samplecontrollerv1alpha1.FooStatus) error {
 	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
 	applied := samplecontrollerv1alpha1ac.FooStatus().
+		WithReplicas(status.Replicas).
+		WithSelector(status.Selector).
 		WithAvailableReplicas(status.AvailableReplicas).
 		WithObservedGeneration(status.ObservedGeneration).
 		WithConditions(metav1ac.Condition().

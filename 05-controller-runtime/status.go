@@ -46,6 +46,8 @@ func (r *FooReconciler) updateStatus(ctx context.Context, foo *samplecontrollerv
 		WithUID(foo.UID).
 		WithResourceVersion(foo.ResourceVersion).
 		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
+			WithReplicas(status.Replicas).
+			WithSelector(status.Selector).
 			WithAvailableReplicas(status.AvailableReplicas).
 			WithObservedGeneration(status.ObservedGeneration).
 			WithConditions(metav1ac.Condition().

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,6 +42,7 @@ func promises() []promise {
 		{"B1 create: a Foo gets its Deployment", create},
 		{"B1 create: within the write budget", budget},
 		{"B2 scale: a change of replicas reaches the Deployment", scale},
+		{"B2 scale: a HorizontalPodAutoscaler finds the Pods", autoscale},
 		{"B3 status: follows the Deployment", status},
 		{"B4 drift: a manual change is reverted", drift},
 		{"B4 drift: other people's fields are left alone", foreignFields},
@@ -115,10 +117,11 @@ func budget(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 1)
 	s.becomesReady("a")
-	// A write that the server refused changed nothing. It is the price of a cache that lags behind.
-	writes := slices.DeleteFunc(s.writes(), func(r audit.Request) bool { return r.Code >= 400 })
-	if events := count(writes, "events"); len(writes)-events > 3 || events > 1 {
-		s.Errorf("want at most 3 writes and 1 event, got:\n%v", writes)
+	// One write creates the Deployment. The status says that the Deployment is there, that it has a
+	// Pod, and that the Pod is available.
+	writes := accepted(s.writes())
+	if events := count(writes, "events"); len(writes)-events > 4 || events > 1 {
+		s.Errorf("want at most 4 writes and 1 event, got:\n%v", writes)
 	}
 }
 
@@ -144,6 +147,35 @@ func scale(s *scenario) {
 	}
 }
 
+// autoscale looks at why a HorizontalPodAutoscaler can't scale a Foo: the cluster has no metrics. An
+// earlier reason would be that it doesn't find the Foo's Pods.
+func autoscale(s *scenario) {
+	s.start()
+	s.createFoo("a", "a", 2)
+	s.becomesReady("a")
+	autoscalers := s.client.AutoscalingV2().HorizontalPodAutoscalers(s.namespace)
+	_, err := autoscalers.Create(s.Context(), &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: "a"},
+			MaxReplicas:    3,
+		},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	s.eventually("the autoscaler asks for the metrics of the Foo's Pods", func() error {
+		autoscaler, err := autoscalers.Get(s.Context(), "a", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range autoscaler.Status.Conditions {
+			if condition.Type == autoscalingv2.ScalingActive && condition.Reason == "FailedGetResourceMetric" {
+				return nil
+			}
+		}
+		return fmt.Errorf("its conditions are %+v", autoscaler.Status.Conditions)
+	})
+}
+
 func status(s *scenario) {
 	s.start()
 	s.createFoo("a", "a", 2)
@@ -158,8 +190,8 @@ func status(s *scenario) {
 
 	// Each status differs from the one before, so there are at most as many writes as Pods to wait
 	// for, and two for the condition.
-	if writes := count(s.writes(), "foos/status"); writes > 4 {
-		s.Errorf("%d writes of the status for a change from 2 to 3 replicas", writes)
+	if writes := accepted(s.writes()); count(writes, "foos/status") > 4 {
+		s.Errorf("%d writes of the status for a change from 2 to 3 replicas:\n%v", count(writes, "foos/status"), writes)
 	}
 
 	// The Deployment loses its available Pods, because they don't count before they have been ready
@@ -168,6 +200,12 @@ func status(s *scenario) {
 	s.becomesUnready("a", "Progressing")
 	s.patchDeployment("a", `{"spec":{"minReadySeconds":0}}`)
 	s.becomesReady("a")
+}
+
+// accepted returns the writes that changed something. The API server refuses the others, which is the
+// price of a cache that lags behind.
+func accepted(writes []audit.Request) []audit.Request {
+	return slices.DeleteFunc(writes, func(r audit.Request) bool { return r.Code >= 400 })
 }
 
 // count counts the requests that are about a resource.

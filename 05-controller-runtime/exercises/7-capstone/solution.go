@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -175,10 +176,11 @@ func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // the Foo will be deleted with its namespace
 	}
-	status := foo.Status.DeepCopy()
 	ready := desiredReady(foo, deployment, err)
-	status.ObservedGeneration, status.AvailableReplicas = foo.Generation, 0
+	status := &samplecontrollerv1alpha1.FooStatus{ObservedGeneration: foo.Generation, Conditions: slices.Clone(foo.Status.Conditions)}
 	if deployment != nil && controls(foo, deployment) {
+		status.Replicas = deployment.Status.Replicas
+		status.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
 		status.AvailableReplicas = deployment.Status.AvailableReplicas
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
@@ -271,6 +273,8 @@ func (c *controller) applyStatus(ctx context.Context, foo *samplecontrollerv1alp
 		WithUID(foo.UID).
 		WithResourceVersion(foo.ResourceVersion).
 		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
+			WithReplicas(status.Replicas).
+			WithSelector(status.Selector).
 			WithAvailableReplicas(status.AvailableReplicas).
 			WithObservedGeneration(status.ObservedGeneration).
 			WithConditions(metav1ac.Condition().

@@ -13,7 +13,7 @@ import (
 // +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, used for teaching only"
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of the label \"controller\""
 // +kubebuilder:subresource:status
-// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.availableReplicas
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:selectablefield:JSONPath=.spec.deploymentName
 // +kubebuilder:printcolumn:name=Deployment,type=string,JSONPath=.spec.deploymentName
 // +kubebuilder:printcolumn:name=Desired,type=integer,JSONPath=.spec.replicas
@@ -52,6 +52,12 @@ type FooSpec struct {
 
 // FooStatus is the observed state of a Foo.
 type FooStatus struct {
+	// Replicas is the number of Pods that the Deployment has, ready or not.
+	// +optional
+	Replicas int32 `json:"replicas"`
+	// Selector finds these Pods, for a HorizontalPodAutoscaler: "app=nginx,controller=NAME".
+	// +optional
+	Selector string `json:"selector,omitempty"`
 	// AvailableReplicas is the number of Pods that the Deployment reports as available.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`

@@ -56,7 +56,7 @@ func foos() Contract {
 		Kind: chapters.Foo,
 		Promises: []Named{
 			{"B1", "create", "a Foo gets a Deployment with the name, replicas and labels that it asks for, and owns it"},
-			{"B2", "scale", "a change of `replicas` reaches the Deployment, including one made by `kubectl scale foo`"},
+			{"B2", "scale", "a change of `replicas` reaches the Deployment, including one made by `kubectl scale foo`, and a HorizontalPodAutoscaler finds the Foo's Pods"},
 			{"B3", "status", "the status (availableReplicas, observedGeneration and Ready) follows the Deployment, and is written only when it changes"},
 			{"B4", "drift", "manual changes are reverted, a deleted Deployment is created again, and other people's fields are left alone"},
 			{"B5", "rename", "if deploymentName changes, the new Deployment is created, and then the old one is deleted"},

@@ -30,6 +30,10 @@ type FooSpec struct {
 
 // FooStatus is the observed state of a Foo.
 type FooStatus struct {
+	// Replicas is the number of Pods that the Deployment has, ready or not.
+	Replicas int32 `json:"replicas"`
+	// Selector finds these Pods, for a HorizontalPodAutoscaler: "app=nginx,controller=NAME".
+	Selector string `json:"selector,omitempty"`
 	// AvailableReplicas is the number of Pods that the Deployment reports as available.
 	AvailableReplicas int32 `json:"availableReplicas"`
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.

@@ -13,6 +13,10 @@ import (
 //
 // FooStatus is the observed state of a Foo.
 type FooStatusApplyConfiguration struct {
+	// Replicas is the number of Pods that the Deployment has, ready or not.
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Selector finds these Pods, for a HorizontalPodAutoscaler: "app=nginx,controller=NAME".
+	Selector *string `json:"selector,omitempty"`
 	// AvailableReplicas is the number of Pods that the Deployment reports as available.
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
@@ -25,6 +29,22 @@ type FooStatusApplyConfiguration struct {
 // apply.
 func FooStatus() *FooStatusApplyConfiguration {
 	return &FooStatusApplyConfiguration{}
+}
+
+// WithReplicas sets the Replicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replicas field is set to the value of the last call.
+func (b *FooStatusApplyConfiguration) WithReplicas(value int32) *FooStatusApplyConfiguration {
+	b.Replicas = &value
+	return b
+}
+
+// WithSelector sets the Selector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Selector field is set to the value of the last call.
+func (b *FooStatusApplyConfiguration) WithSelector(value string) *FooStatusApplyConfiguration {
+	b.Selector = &value
+	return b
 }
 
 // WithAvailableReplicas sets the AvailableReplicas field in the declarative configuration to the given value
