@@ -1,166 +1,157 @@
 //go:build check || solution
 
-// These tests follow a TDSet from its creation until it is gone. The program's manager runs in a
-// bubble of testing/synctest, where an hour passes at once. The API server is the fake client
-// (cluster_test.go), and the tests play the controllers of Deployments and ReplicaSets.
+// These tests call Reconcile for a TDSet that was deleted an hour ago. Its Deployment has been
+// scaled to zero. The API server is controller-runtime's fake client, and each test says which Pods
+// are left.
 //
 // As given, some TDSets never go away. `workshop test` checks these failures:
 //
 // fails: TestOtherPods/a debugging Pod with the label app
-// says: want gone: what is it waiting for?
+// says: the TDSet stays, want it gone: what is it waiting for?
 //
 // fails: TestOtherPods/a Pod of another Deployment with the label app
-// says: want gone: what is it waiting for?
-//
-// fails: TestOtherPods/both, and the Deployment was deleted by hand
-// says: want gone: what is it waiting for?
+// says: the TDSet stays, want it gone: what is it waiting for?
 
 package main
 
 import (
+	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
-// step is something that happens to the cluster, and the state of the TDSet twenty seconds later.
-type step struct {
-	happens func(*cluster)
-	want    string
+// Discard the log, because it would only hide what the tests report.
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	m.Run()
 }
 
-// The states of the TDSet.
-const (
-	active   = "active, with our finalizer and 2 Pods of its own"
-	draining = "being deleted, with our finalizer and 2 Pods of its own"
-	almost   = "being deleted, with our finalizer and 1 Pods of its own"
-	drained  = "being deleted, with our finalizer and 0 Pods of its own"
-	gone     = "gone"
+// checkout is the name of the TDSet that the tests are about, and of its Deployment.
+var checkout = client.ObjectKey{Namespace: "shop", Name: "checkout"}
+
+// The labels of the TDSet's own Pods, and the one that others may have, too.
+var (
+	own     = map[string]string{"app": "checkout", "schedule.rs/tdset": "checkout"}
+	justApp = map[string]string{"app": "checkout"}
 )
 
 func TestOwnPods(t *testing.T) {
-	for sentence, steps := range map[string][]step{
-		"it is created":                    {{createTDSet, active}},
-		"its Pods end":                     {{createTDSet, active}, {deleteTDSet, draining}, {endPods, gone}},
-		"its Pods end one after the other": {{createTDSet, active}, {deleteTDSet, draining}, {endPod, almost}, {endPod, gone}},
-		"its Pods need an hour to finish their orders": {
-			{createTDSet, active}, {deleteTDSet, draining}, {waitAnHour, draining}, {endPods, gone},
-		},
-		"its Deployment is deleted by hand before it": {
-			{createTDSet, active}, {stopProgram, active}, {deleteDeployment, active}, {deleteTDSet, draining}, {startProgram, draining}, {endPods, gone},
-		},
-		"its Deployment is gone, but nobody has told its Pods to end yet": {
-			{createTDSet, active}, {stopControllers, active}, {stopProgram, active}, {deleteDeployment, active}, {deleteTDSet, draining},
-			{startProgram, draining}, {startControllers, draining}, {endPods, gone},
-		},
-		"its Deployment and its Pods are gone before it": {
-			{createTDSet, active}, {stopProgram, active}, {deleteDeployment, active}, {endPods, "active, with our finalizer and 0 Pods of its own"},
-			{deleteTDSet, drained}, {startProgram, gone},
-		},
-		"the program restarts in the meantime": {
-			{createTDSet, active}, {deleteTDSet, draining}, {stopProgram, draining}, {endPods, drained}, {startProgram, gone},
-		},
-		"one of its Pods was evicted": {{createTDSet, active}, {createEvictedPod, active}, {deleteTDSet, draining}, {endPods, gone}},
+	for sentence, test := range map[string]struct {
+		pod  *corev1.Pod
+		want bool // whether the TDSet stays
+	}{
+		"its Pods have ended":                        {aPod("shop", nil), false},
+		"one of its Pods was evicted":                {aPod("shop", own, evicted), false},
+		"a Pod needs an hour to finish its orders":   {aPod("shop", own, terminating), true},
+		"nobody has told one of its Pods to end yet": {aPod("shop", own), true},
 	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, func(c *cluster) { c.follow(steps) }) })
+		t.Run(sentence, func(t *testing.T) {
+			for _, withDeployment := range []bool{true, false} { // somebody may have deleted it by hand
+				api := newAPI(withDeployment, test.pod).Build()
+				if stays := reconcileIn(t, api, nil); stays != test.want {
+					t.Errorf("with a Deployment: %v, the TDSet stays: %v, want %v", withDeployment, stays, test.want)
+				}
+			}
+		})
 	}
 }
 
 // Other Pods are running when a TDSet is deleted. They stay.
 func TestOtherPods(t *testing.T) {
-	normally := []step{{createTDSet, active}, {deleteTDSet, draining}, {endPods, gone}}
-	byHand := []step{
-		{createTDSet, active}, {stopProgram, active}, {deleteDeployment, active}, {deleteTDSet, draining}, {startProgram, draining}, {endPods, gone},
-	}
-	for sentence, test := range map[string]struct {
-		others func(*cluster)
-		steps  []step
-	}{
-		"a debugging Pod with the label app":                 {createDebugPod, normally},
-		"a Pod of another Deployment with the label app":     {createCanaryPod, normally},
-		"both, and the Deployment was deleted by hand":       {func(c *cluster) { createDebugPod(c); createCanaryPod(c) }, byHand},
-		"a Pod of another TDSet":                             {createPodOfOtherTDSet, normally},
-		"a Pod of a TDSet of the same name, elsewhere":       {createPodElsewhere, normally},
-		"a Pod without labels whose name begins like theirs": {createPodWithoutLabels, normally},
+	for sentence, pod := range map[string]*corev1.Pod{
+		"a debugging Pod with the label app":             aPod("shop", justApp),
+		"a Pod of another Deployment with the label app": aPod("shop", justApp, controlled),
+		"a Pod of another TDSet":                         aPod("shop", map[string]string{"app": "checkout-eu", "schedule.rs/tdset": "checkout-eu"}, controlled),
+		"a Pod of a TDSet of the same name, elsewhere":   aPod("test", own, controlled),
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			inACluster(t, func(c *cluster) {
-				test.others(c)
-				before := c.otherPods()
-				c.follow(test.steps)
-				if after := c.otherPods(); !slices.Equal(before, after) {
-					c.Errorf("the other Pods were %q, and after the deletion of the TDSet they are %q: whose Pods are they?", before, after)
-				}
-			})
+			api := newAPI(true, pod).Build()
+			if reconcileIn(t, api, nil) {
+				t.Error("the TDSet stays, want it gone: what is it waiting for?")
+			}
+			if err := api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+				t.Errorf("the other Pod is gone, too: whose is it? %v", err)
+			}
 		})
 	}
 }
 
-// The API server refuses something for an hour, and the clean-up goes on when it no longer does.
-func TestRefusals(t *testing.T) {
-	pods, tdsets := schema.GroupResource{Resource: "pods"}, schema.GroupResource{Resource: "tdsets"}
-	for sentence, test := range map[string]struct {
-		request string
-		err     error
-		during  string // the state of the TDSet in that hour
-	}{
-		"the Pods can't be listed: forbidden":           {"list PodList", apierrors.NewForbidden(pods, "", errors.New("no")), drained},
-		"the Pods can't be listed: timeout":             {"list PodList", apierrors.NewTimeoutError("no", 1), drained},
-		"the Deployment can't be scaled: not permitted": {"apply Deployment", apierrors.NewForbidden(pods, "", errors.New("no")), draining},
-		"the finalizer can't be removed: webhook down":  {"patch TDSet", apierrors.NewInternalError(errors.New("no")), drained},
-		"the finalizer can't be removed: conflict":      {"patch TDSet", apierrors.NewConflict(tdsets, "", errors.New("no")), drained},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			inACluster(t, func(c *cluster) {
-				c.follow([]step{
-					{createTDSet, active},
-					{func(c *cluster) {
-						c.refusing(test.request, test.err)
-						deleteTDSet(c)
-						c.pause(time.Minute)
-						endPods(c)
-						waitAnHour(c)
-					}, test.during},
-				})
-				if t.Failed() {
-					return
-				}
-				c.refusing("", nil)
-				c.pause(20 * time.Minute) // the longest backoff
-				endPods(c)
-				c.follow([]step{{nothing, gone}})
-			})
-		})
+func TestPodsThatCannotBeListed(t *testing.T) {
+	errList := errors.New("the API server is down")
+	api := newAPI(true, aPod("shop", own)).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return errList },
+	}).Build()
+	if !reconcileIn(t, api, errList) {
+		t.Error("the TDSet is gone, although its Pods may still have orders to finish")
 	}
 }
 
-func TestSomebodyElsesFinalizer(t *testing.T) {
-	for sentence, steps := range map[string][]step{
-		"stays after ours": {
-			{createTDSet, active}, {addBackup, active}, {deleteTDSet, draining},
-			{endPods, "being deleted, without our finalizer and 0 Pods of its own"}, {removeBackup, gone},
+// reconcileIn calls Reconcile, checks the error, and reports whether the TDSet stays.
+func reconcileIn(t *testing.T, api client.Client, want error) bool {
+	t.Helper()
+	result, err := (&reconciler{Client: api, APIReader: api}).Reconcile(t.Context(), ctrl.Request{NamespacedName: checkout})
+	if !errors.Is(err, want) {
+		t.Errorf("Reconcile returned the error %v, want %v", err, want)
+	}
+	err = api.Get(t.Context(), checkout, &schedulev2.TDSet{})
+	if err == nil && want == nil && result.RequeueAfter == 0 {
+		t.Error("Reconcile returned neither a RequeueAfter nor an error, so nobody looks at the Pods again")
+	}
+	return !apierrors.IsNotFound(err)
+}
+
+// newAPI returns an API server with the TDSet, its Deployment and a Pod.
+func newAPI(withDeployment bool, pod *corev1.Pod) *fake.ClientBuilder {
+	tdset := &schedulev2.TDSet{ObjectMeta: metav1.ObjectMeta{
+		Namespace: checkout.Namespace, Name: checkout.Name, UID: "uid of checkout", Finalizers: []string{finalizer},
+		DeletionTimestamp: new(metav1.NewTime(time.Now().Add(-time.Hour))),
+	}}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: checkout.Namespace, Name: checkout.Name,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(tdset, schedulev2.GroupVersion.WithKind("TDSet"))},
 		},
-	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, func(c *cluster) { c.follow(steps) }) })
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(0))},
 	}
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tdset, pod.DeepCopy())
+	if withDeployment {
+		api.WithObjects(deployment)
+	}
+	return api
 }
 
-// follow takes the steps, and checks the state of the TDSet after each of them.
-func (c *cluster) follow(steps []step) {
-	c.Helper()
-	for i, step := range steps {
-		step.happens(c)
-		c.pause(20 * time.Second)
-		if got := c.state(); got != step.want && step.want == gone {
-			c.Errorf("step %d: the TDSet is %s, want gone: what is it waiting for?", i+1, got)
-			return
-		} else if got != step.want {
-			c.Errorf("step %d: the TDSet is %s, want %s", i+1, got, step.want)
-			return
-		}
+func aPod(namespace string, labels map[string]string, changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "checkout-7d4b9c6f5-x7k2p", Labels: labels},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
 	}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+// evicted is a Pod that the kubelet has ended, but nobody deletes it.
+func evicted(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }
+
+// terminating is a Pod that is being deleted and still runs.
+func terminating(pod *corev1.Pod) {
+	pod.DeletionTimestamp, pod.Finalizers = new(metav1.Now()), []string{"example.com/still-running"}
+}
+
+func controlled(pod *corev1.Pod) {
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "other", UID: "uid of other", Controller: new(true)}}
 }
