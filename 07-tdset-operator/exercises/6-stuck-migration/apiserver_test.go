@@ -16,9 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -32,18 +30,19 @@ var (
 	gone    = apiextensionsv1.WebhookClientConfig{URL: new("https://127.0.0.1:9/convert"), CABundle: []byte("ca")}
 )
 
+// names are the names of the TDSets.
+var names = []string{"a", "b", "c"}
+
 // apiServer has TDSets, and knows in which version each is stored.
 type apiServer struct {
 	client.Client
 	inV1   map[string]bool // by name: whether it is stored in v1
-	writes []string        // such as "update TDSet a"
+	writes []string        // such as "update a"
 	// before is called before each write of a TDSet. An error is the API server's answer.
-	before func(name string) error
+	before func(server client.Client, name string) error
 	// refusal is the answer to each list of TDSets, unless it is nil.
 	refusal error
-	// shortLived is a TDSet that somebody deletes right after the next list, unless it is "".
-	shortLived string
-	t          *testing.T
+	t       *testing.T
 }
 
 // newAPIServer has the TDSets a, b and c, stored in v1 as listed. v2 is stored now, and the webhook
@@ -53,7 +52,7 @@ func newAPIServer(t *testing.T, storedVersions []string, inV1 ...string) *apiSer
 	scheme := runtime.NewScheme()
 	must(t, apiextensionsv1.AddToScheme(scheme))
 	must(t, schedulev2.AddToScheme(scheme))
-	s := &apiServer{inV1: map[string]bool{}, t: t, before: func(string) error { return nil }}
+	s := &apiServer{inV1: map[string]bool{}, t: t, before: nothing}
 	crd := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: CRD},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -67,14 +66,13 @@ func newAPIServer(t *testing.T, storedVersions []string, inV1 ...string) *apiSer
 		Status: apiextensionsv1.CustomResourceDefinitionStatus{StoredVersions: storedVersions},
 	}
 	objects := []client.Object{crd}
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range names {
 		s.inV1[name] = slices.Contains(inV1, name)
 		objects = append(objects, tdset(name))
 	}
 	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(crd).
 		WithInterceptorFuncs(interceptor.Funcs{
-			Get: s.get, List: s.list, Create: s.create, Update: s.update, Patch: s.patch, Delete: s.delete, DeleteAllOf: s.deleteAll,
-			SubResourceUpdate: s.updateStatus, SubResourcePatch: s.patchStatus,
+			Get: s.get, List: s.list, Create: s.create, Update: s.update, SubResourceUpdate: s.updateStatus,
 		}).Build()
 	return s
 }
@@ -103,24 +101,16 @@ func (s *apiServer) readable(name string) error {
 	if !s.inV1[name] {
 		return nil
 	}
-	crd := s.crd()
-	knowsV1 := slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == "v1" })
-	conversion := crd.Spec.Conversion
+	conversion := s.crd().Spec.Conversion
 	switch {
-	case !knowsV1:
-		return corrupt(name, "request to convert CR from an invalid group/version: schedule.rs/v1")
 	case conversion == nil || conversion.Strategy == apiextensionsv1.NoneConverter:
 		s.t.Errorf("TDSet %s was read without a conversion webhook: the API server drops its windows, because v1 calls them schedulingConfig", name)
 	case conversion.Webhook == nil || !reflect.DeepEqual(conversion.Webhook.ClientConfig, &working):
-		return corrupt(name, `conversion webhook for schedule.rs/v1, Kind=TDSet failed: Post "https://127.0.0.1:9/convert?timeout=30s": dial tcp 127.0.0.1:9: connect: connection refused`)
+		return apierrors.NewInternalError(fmt.Errorf("StorageError: corrupt object, Code: 7, Key: /registry/schedule.rs/tdsets/shop/%s, "+
+			"ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=7: conversion webhook for schedule.rs/v1, Kind=TDSet failed: "+
+			`Post "https://127.0.0.1:9/convert?timeout=30s": dial tcp 127.0.0.1:9: connect: connection refused`, name))
 	}
 	return nil
-}
-
-// corrupt is what the API server calls an object that it can't decode, for whatever reason.
-func corrupt(name, why string) error {
-	return apierrors.NewInternalError(fmt.Errorf("StorageError: corrupt object, Code: 7, Key: /registry/schedule.rs/tdsets/shop/%s, "+
-		"ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=7: %s", name, why))
 }
 
 func (s *apiServer) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -133,98 +123,48 @@ func (s *apiServer) get(ctx context.Context, c client.WithWatch, key client.Obje
 }
 
 func (s *apiServer) list(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-	if _, isCRDs := list.(*apiextensionsv1.CustomResourceDefinitionList); isCRDs {
-		return c.List(ctx, list, options...)
-	}
 	if s.refusal != nil {
 		return s.refusal
 	}
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range names {
 		if err := s.readable(name); err != nil {
 			return err
 		}
 	}
-	if err := c.List(ctx, list, options...); err != nil || s.shortLived == "" {
-		return err
-	}
-	must(s.t, c.Delete(ctx, tdset(s.shortLived)))
-	s.inV1[s.shortLived], s.shortLived = false, ""
-	return nil
+	return c.List(ctx, list, options...)
 }
 
+// update stores an object, in v2 if it is a TDSet.
 func (s *apiServer) update(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-	return s.write(ctx, "update", object, func() error { return c.Update(ctx, object, options...) })
-}
-
-func (s *apiServer) patch(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	return s.write(ctx, "patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
-}
-
-// write stores an object, in v2 if it is a TDSet.
-func (s *apiServer) write(_ context.Context, verb string, object client.Object, do func() error) error {
-	crd, isCRD := object.(*apiextensionsv1.CustomResourceDefinition)
-	if isCRD {
-		s.writes = append(s.writes, verb+" CRD")
-		for i, stored := range s.crd().Status.StoredVersions {
-			if verb == "update" && !slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == stored }) {
-				return apierrors.NewInvalid(schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, CRD, field.ErrorList{
-					field.Invalid(field.NewPath("status", "storedVersions").Index(i), stored, "missing from spec.versions"),
-				})
-			}
-		}
-		return do()
-	}
 	name := object.GetName()
-	s.writes = append(s.writes, verb+" TDSet "+name)
+	s.writes = append(s.writes, "update "+name)
+	if _, isCRD := object.(*apiextensionsv1.CustomResourceDefinition); isCRD {
+		return c.Update(ctx, object, options...)
+	}
 	if err := s.readable(name); err != nil {
 		return err
 	}
-	if err := s.before(name); err != nil {
+	if err := s.before(c, name); err != nil {
 		return err
 	}
-	if err := do(); err != nil {
-		return err
-	}
-	s.inV1[name] = false
-	return nil
+	err := c.Update(ctx, object, options...)
+	s.inV1[name] = s.inV1[name] && err != nil
+	return err
 }
 
+// updateStatus fails the test if the CRD says less than the truth.
 func (s *apiServer) updateStatus(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
-	return s.writeStatus(subresource, object, func() error { return c.SubResource(subresource).Update(ctx, object, options...) })
-}
-
-func (s *apiServer) patchStatus(ctx context.Context, c client.Client, subresource string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-	return s.writeStatus(subresource, object, func() error { return c.SubResource(subresource).Patch(ctx, object, patch, options...) })
-}
-
-// writeStatus fails the test if the CRD says less than the truth.
-func (s *apiServer) writeStatus(subresource string, object client.Object, do func() error) error {
-	s.writes = append(s.writes, fmt.Sprintf("write %s of %s", subresource, object.GetName()))
-	if err := do(); err != nil {
-		return err
-	}
-	if slices.Contains(s.crd().Status.StoredVersions, "v1") {
-		return nil
-	}
-	for _, name := range []string{"a", "b", "c"} {
-		if s.inV1[name] {
+	s.writes = append(s.writes, "update the status of "+object.GetName())
+	err := c.SubResource(subresource).Update(ctx, object, options...)
+	for _, name := range names {
+		if s.inV1[name] && !slices.Contains(s.crd().Status.StoredVersions, "v1") {
 			s.t.Errorf("status.storedVersions has no v1, but TDSet %s is stored in v1: once v1 is removed from the CRD, nobody can read it", name)
 		}
 	}
-	return nil
+	return err
 }
 
 func (s *apiServer) create(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
 	s.t.Errorf("%T %s was created: a new object has another UID, so its Deployment would be deleted as an orphan", object, object.GetName())
-	return nil
-}
-
-func (s *apiServer) delete(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.DeleteOption) error {
-	s.t.Errorf("%T %s was deleted: its Deployment would go with it", object, object.GetName())
-	return nil
-}
-
-func (s *apiServer) deleteAll(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.DeleteAllOfOption) error {
-	s.t.Errorf("all objects like %T were deleted", object)
 	return nil
 }

@@ -23,13 +23,10 @@
 // fails: TestADeletion
 // says: status.storedVersions has no v1, but TDSet b is stored in v1
 //
-// fails: TestARightWebhook
+// fails: TestFinish/one TDSet is stored in v1, and a webhook works
 // says: status.storedVersions has no v1, but TDSet b is stored in v1
 //
 // fails: TestARefusal
-// says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
-//
-// fails: TestAgain
 // says: status.storedVersions has no v1, but TDSet a is stored in v1: once v1 is removed from the CRD, nobody can
 
 package migration
@@ -81,19 +78,31 @@ func TestDiagnose(t *testing.T) {
 }
 
 func TestFinish(t *testing.T) {
-	for sentence, inV1 := range map[string][]string{
-		"one TDSet is stored in v1":   {"b"},
-		"all TDSets are stored in v1": {"a", "b", "c"},
-		"no TDSet is stored in v1":    nil,
+	for sentence, test := range map[string]struct {
+		server    *apiServer
+		crdWrites int // apart from its status
+	}{
+		"one TDSet is stored in v1":                      {newAPIServer(t, both, "b"), 2},
+		"all TDSets are stored in v1":                    {newAPIServer(t, both, "a", "b", "c"), 2},
+		"one TDSet is stored in v1, and a webhook works": {newAPIServer(t, both, "b").withWebhook(), 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := newAPIServer(t, both, inV1...)
-			if err := Finish(t.Context(), s.Client, working); err != nil {
-				t.Fatalf("got the error %v; want none", err)
+			s := test.server
+			s.t = t
+			s.finish()
+			for _, name := range names {
+				got := s.tdset(name)
+				if diff := cmp.Diff(tdset(name), got, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"), cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
+					t.Errorf("TDSet %s has changed (-want +got):\n%s", name, diff)
+				}
 			}
-			s.isFinished()
-			for _, name := range []string{"a", "b", "c"} {
-				s.has(tdset(name))
+			ofCRD := slices.DeleteFunc(slices.Clone(s.writes), func(write string) bool { return write != "update "+CRD })
+			if len(ofCRD) != test.crdWrites {
+				t.Errorf("the CRD was written %d times, apart from its status; want %d", len(ofCRD), test.crdWrites)
+			}
+			s.writes = nil
+			if s.finish(); len(s.writes) > 0 {
+				t.Errorf("called again, got the writes %q; want none", s.writes)
 			}
 		})
 	}
@@ -101,61 +110,33 @@ func TestFinish(t *testing.T) {
 
 // Somebody else changes a TDSet right before it is rewritten, so that write gets a conflict.
 func TestAConflict(t *testing.T) {
-	s := newAPIServer(t, both, "a", "b", "c")
-	s.before = func(name string) error {
-		s.before = func(string) error { return nil }
-		current := &schedulev2.TDSet{}
-		must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(tdset(name)), current))
+	s := newAPIServer(t, both, "a")
+	s.before = func(server client.Client, name string) error {
+		s.before = nothing
+		current := s.tdset("a")
 		current.Spec.Windows[0].Replicas = 7
-		return s.Client.Update(t.Context(), current)
+		return server.Update(t.Context(), current)
 	}
-	if err := Finish(t.Context(), s.Client, working); err != nil {
-		t.Fatalf("got the error %v; want none: a conflict goes away if you read the object again", err)
-	}
-	s.isFinished()
-	changed := 0
-	for _, name := range []string{"a", "b", "c"} {
-		current := &schedulev2.TDSet{}
-		must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(tdset(name)), current))
-		if current.Spec.Windows[0].Replicas == 7 {
-			changed++
-		}
-	}
-	if changed != 1 {
-		t.Errorf("got %d TDSets with the other writer's 7 replicas; want 1", changed)
+	s.finish()
+	if replicas := s.tdset("a").Spec.Windows[0].Replicas; replicas != 7 {
+		t.Errorf("TDSet a has a window of %d replicas; want the other writer's 7", replicas)
 	}
 }
 
 // Somebody deletes a TDSet after Finish has listed it.
 func TestADeletion(t *testing.T) {
 	s := newAPIServer(t, both, "b")
-	s.shortLived = "b"
-	if err := Finish(t.Context(), s.Client, working); err != nil {
-		t.Fatalf("got the error %v; want none: a TDSet that is gone needs no rewriting", err)
+	s.before = func(server client.Client, _ string) error {
+		s.before, s.inV1["b"] = nothing, false
+		return server.Delete(t.Context(), tdset("b"))
 	}
-	s.isFinished()
-	for _, name := range []string{"a", "c"} {
-		s.has(tdset(name))
-	}
-}
-
-// The CRD has the right webhook already, so only v1's field served has to be written there.
-func TestARightWebhook(t *testing.T) {
-	s := newAPIServer(t, both, "b").withWebhook()
-	if err := Finish(t.Context(), s.Client, working); err != nil {
-		t.Fatalf("got the error %v; want none", err)
-	}
-	s.isFinished()
-	ofCRD := slices.DeleteFunc(slices.Clone(s.writes), func(write string) bool { return !strings.HasSuffix(write, " CRD") })
-	if len(ofCRD) != 1 {
-		t.Errorf("got the writes %q of the CRD, apart from its status; want one, because its webhook is already right", ofCRD)
-	}
+	s.finish()
 }
 
 // A TDSet can't be written, for example because a quota or another webhook refuses it.
 func TestARefusal(t *testing.T) {
 	s := newAPIServer(t, both, "a", "b", "c")
-	s.before = func(name string) error {
+	s.before = func(_ client.Client, name string) error {
 		if name == "b" {
 			return errors.New("refused by policy")
 		}
@@ -169,30 +150,19 @@ func TestARefusal(t *testing.T) {
 	if !slices.Equal(crd.Status.StoredVersions, both) || !crd.Spec.Versions[0].Served {
 		t.Errorf("got the stored versions %q, v1 served: %t; want both, and true, because b is still stored in v1", crd.Status.StoredVersions, crd.Spec.Versions[0].Served)
 	}
-
-	s.before = func(string) error { return nil } // somebody has changed the policy
-	if err := Finish(t.Context(), s.Client, working); err != nil {
-		t.Errorf("called again, got the error %v; want none", err)
-	}
-	s.isFinished()
+	s.before = nothing // somebody has changed the policy
+	s.finish()
 }
 
-func TestAgain(t *testing.T) {
-	s := newAPIServer(t, both, "a")
-	if err := Finish(t.Context(), s.Client, working); err != nil {
-		t.Fatalf("got the error %v; want none", err)
-	}
-	s.isFinished()
-	s.writes = nil
-	if err := Finish(t.Context(), s.Client, working); err != nil || len(s.writes) > 0 {
-		t.Errorf("called again, got the error %v and the writes %q; want neither", err, s.writes)
-	}
-}
+func nothing(client.Client, string) error { return nil }
 
-// isFinished fails the test unless v1 is out of use.
-func (s *apiServer) isFinished() {
+// finish calls Finish, and fails the test unless v1 is out of use.
+func (s *apiServer) finish() {
 	s.t.Helper()
-	for _, name := range []string{"a", "b", "c"} {
+	if err := Finish(s.t.Context(), s.Client, working); err != nil {
+		s.t.Fatalf("got the error %v; want none", err)
+	}
+	for _, name := range names {
 		if s.inV1[name] {
 			s.t.Errorf("TDSet %s is stored in v1; want v2", name)
 		}
@@ -206,17 +176,11 @@ func (s *apiServer) isFinished() {
 	}
 }
 
-// has fails the test unless that TDSet is as it was.
-func (s *apiServer) has(want *schedulev2.TDSet) {
+func (s *apiServer) tdset(name string) *schedulev2.TDSet {
 	s.t.Helper()
-	got := &schedulev2.TDSet{}
-	if err := s.Client.Get(context.Background(), client.ObjectKeyFromObject(want), got); err != nil {
-		s.t.Errorf("read TDSet %s: got the error %v; want none", want.Name, err)
-		return
-	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"), cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
-		s.t.Errorf("TDSet %s has changed (-want +got):\n%s", want.Name, diff)
-	}
+	found := &schedulev2.TDSet{}
+	must(s.t, s.Client.Get(context.Background(), client.ObjectKey{Namespace: "shop", Name: name}, found))
+	return found
 }
 
 // withWebhook lets the webhook answer.
