@@ -31,14 +31,15 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -50,7 +51,8 @@ import (
 
 // Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	ctrl.SetLogger(klog.Background())
 	m.Run()
 }
 

@@ -17,14 +17,15 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -35,7 +36,8 @@ import (
 
 // Discard the log, because it would only hide what the tests report.
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+	ctrl.SetLogger(klog.Background())
 	m.Run()
 }
 
