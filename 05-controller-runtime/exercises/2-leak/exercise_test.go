@@ -3,20 +3,20 @@
 // These tests measure what is left after some thousand calls of Reconcile: goroutines, and bytes on
 // the heap after a garbage collection. The limits are far above what one Foo needs.
 //
-// fails: TestGoroutines/a deleted Foo's goroutine ends
+// fails: TestGoroutines
 // says: 200 goroutines are left
 //
-// fails: TestMemory/deleted Foos leave nothing behind
-// says: after 2000 Foos that were created and deleted
+// fails: TestMemory/2000 Foos that were created and deleted
+// says: kB more are in use than before
 //
-// fails: TestMemory/a Foo that changes often has one report
-// says: after 2000 changes of one Foo
+// fails: TestMemory/2000 changes of one Foo
+// says: kB more are in use than before
 //
-// fails: TestMemory/the history is short, however long the program runs
-// says: after 20000 calls for one Foo that didn't change
+// fails: TestMemory/20000 calls for one Foo that didn't change
+// says: kB more are in use than before
 //
 // fails: TestProbes/a deleted Foo isn't probed any more
-// says: it was probed 10 times in the ten minutes after its deletion, want 0
+// says: it was probed 10 times in ten minutes, want 0
 
 package leak
 
@@ -46,130 +46,83 @@ import (
 var kept []*Prober
 
 func TestGoroutines(t *testing.T) {
-	t.Run("a deleted Foo's goroutine ends", func(t *testing.T) {
-		before := runtime.NumGoroutine()
-		f := newFoos(t)
-		for i := range 200 {
-			name := fmt.Sprint(i)
-			f.put(name, 1)
-			f.remove(name)
+	before := runtime.NumGoroutine()
+	createAndDelete(newFoos(t), 200)
+	left := 0
+	for range 100 { // a goroutine needs a moment to end
+		if left = runtime.NumGoroutine() - before; left <= 0 {
+			return
 		}
-		left := 0
-		for range 100 { // a goroutine needs a moment to end
-			if left = runtime.NumGoroutine() - before; left <= 0 {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		var profile bytes.Buffer
-		if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.SplitAfterN(profile.String(), "\n", 6)
-		t.Errorf("%d goroutines are left; the goroutine profile begins with\n%s", left, strings.Join(lines[:len(lines)-1], ""))
-	})
+		time.Sleep(10 * time.Millisecond)
+	}
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfterN(profile.String(), "\n", 6)
+	t.Errorf("%d goroutines are left; the goroutine profile begins with\n%s", left, strings.Join(lines[:len(lines)-1], ""))
 }
 
 func TestMemory(t *testing.T) {
-	t.Run("deleted Foos leave nothing behind", func(t *testing.T) {
-		f := newFoos(t)
-		f.retains(500_000, "2000 Foos that were created and deleted", func() {
-			for i := range 2000 {
-				name := fmt.Sprint(i)
-				f.put(name, 1)
-				f.remove(name)
-			}
-		})
-	})
-	t.Run("a Foo that changes often has one report", func(t *testing.T) {
-		f := newFoos(t)
-		f.retains(500_000, "2000 changes of one Foo", func() {
+	for sentence, work := range map[string]func(*foos){
+		"2000 Foos that were created and deleted": func(f *foos) { createAndDelete(f, 2000) },
+		"2000 changes of one Foo": func(f *foos) {
 			for i := range 2000 {
 				f.put("a", int64(i+1))
 			}
-		})
-		if f.prober.Report(key("a"), 2000) == "" {
-			t.Error("there is no report about its last generation")
-		}
-	})
-	t.Run("the history is short, however long the program runs", func(t *testing.T) {
-		f := newFoos(t)
-		f.retains(500_000, "20000 calls for one Foo that didn't change", func() {
+		},
+		"20000 calls for one Foo that didn't change": func(f *foos) {
 			for range 20_000 {
 				f.put("a", 1)
 			}
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			const most = 500_000 // bytes
+			f := newFoos(t)
+			before := inUse()
+			work(f)
+			if left := inUse() - before; left > most {
+				t.Errorf("after %s, %d kB more are in use than before, want at most %d kB: what keeps them?", sentence, left/1000, most/1000)
+			}
+			if got := len(f.prober.History()); got != 100 {
+				t.Errorf("the history has %d lines, want the last 100", got)
+			}
 		})
-		if got := len(f.prober.History()); got != 100 {
-			t.Errorf("the history has %d lines, want the last 100", got)
-		}
-	})
+	}
 }
 
 func TestProbes(t *testing.T) {
-	t.Run("a Foo is probed once a minute, however often it is reconciled", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFoos(t)
-			for range 5 {
-				f.put("a", 1)
-			}
-			time.Sleep(10*time.Minute + time.Second)
-			if f.probes != 10 {
-				t.Errorf("it was probed %d times in ten minutes, want 10", f.probes)
-			}
+	for sentence, happens := range map[string]func(*foos){
+		"a Foo is probed once a minute, however often it changes": func(f *foos) { f.put("a", 1); f.put("a", 2) },
+		"a deleted Foo isn't probed any more":                     func(f *foos) { f.put("a", 1); f.remove("a") },
+		"a Foo that is created again is probed again":             func(f *foos) { f.put("a", 1); f.remove("a"); f.put("a", 1) },
+		"a failed read says nothing about the Foo":                func(f *foos) { f.put("a", 1); f.failToRead("a") },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, want := newFoos(t), 0
+				happens(f)
+				time.Sleep(10*time.Minute + time.Second)
+				if foo, exists := f.stored[key("a")]; exists {
+					want = 10
+					if f.prober.Report(key("a"), foo.Generation) == "" {
+						t.Errorf("there is no report about generation %d of the Foo", foo.Generation)
+					}
+				}
+				if f.probes != want {
+					t.Errorf("it was probed %d times in ten minutes, want %d", f.probes, want)
+				}
+			})
 		})
-	})
-	t.Run("a deleted Foo isn't probed any more", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFoos(t)
-			f.put("a", 1)
-			f.remove("a")
-			time.Sleep(10*time.Minute + time.Second)
-			if f.probes != 0 {
-				t.Errorf("it was probed %d times in the ten minutes after its deletion, want 0", f.probes)
-			}
-		})
-	})
-	t.Run("a Foo that is created again is probed again", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFoos(t)
-			f.put("a", 1)
-			f.remove("a")
-			f.put("a", 1)
-			time.Sleep(10*time.Minute + time.Second)
-			if f.probes != 10 {
-				t.Errorf("it was probed %d times in ten minutes, want 10", f.probes)
-			}
-			if f.prober.Report(key("a"), 1) == "" {
-				t.Error("there is no report about it")
-			}
-		})
-	})
+	}
 }
 
-// The API server doesn't answer for a moment. That says nothing about the Foo.
-func TestAFailedRead(t *testing.T) {
-	t.Run("Reconcile returns the error, so it is called again", func(t *testing.T) {
-		f := newFoos(t)
-		f.fails = errors.New("the API server doesn't answer")
-		if _, err := f.prober.Reconcile(f.ctx, ctrl.Request{NamespacedName: key("a")}); !errors.Is(err, f.fails) {
-			t.Errorf("it returned the error %v, want %q", err, f.fails)
-		}
-	})
-	t.Run("the Foo is still probed, and keeps its report", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFoos(t)
-			f.put("a", 1)
-			f.fails = errors.New("the API server doesn't answer")
-			_, _ = f.prober.Reconcile(f.ctx, ctrl.Request{NamespacedName: key("a")})
-			time.Sleep(10*time.Minute + time.Second)
-			if f.probes != 10 {
-				t.Errorf("it was probed %d times in ten minutes, want 10: the error wasn't NotFound", f.probes)
-			}
-			if f.prober.Report(key("a"), 1) == "" {
-				t.Error("there is no report about it any more: the error wasn't NotFound")
-			}
-		})
-	})
+func createAndDelete(f *foos, count int) {
+	for i := range count {
+		f.put(fmt.Sprint(i), 1)
+		f.remove(fmt.Sprint(i))
+	}
 }
 
 // foos is a cluster with Foos, and a prober that is told about each change.
@@ -225,13 +178,12 @@ func (f *foos) reconcile(name string) {
 	}
 }
 
-// retains runs work, and fails if more than that many bytes are still in use afterwards.
-func (f *foos) retains(most int64, what string, work func()) {
+// failToRead calls Reconcile while the API server doesn't answer.
+func (f *foos) failToRead(name string) {
 	f.t.Helper()
-	before := inUse()
-	work()
-	if left := inUse() - before; left > most {
-		f.t.Errorf("after %s, %d kB more are in use than before, want at most %d kB: what keeps them?", what, left/1000, most/1000)
+	f.fails = errors.New("the API server doesn't answer")
+	if _, err := f.prober.Reconcile(f.ctx, ctrl.Request{NamespacedName: key(name)}); !errors.Is(err, f.fails) {
+		f.t.Errorf("Reconcile returned the error %v, want %q, so that it is called again", err, f.fails)
 	}
 }
 
