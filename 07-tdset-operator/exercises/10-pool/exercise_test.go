@@ -10,95 +10,79 @@ package main
 import (
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"example.com/operators/07-tdset-operator/test/operatortest"
 )
 
-var pools = groupVersion.WithResource("pools")
+func TestMain(m *testing.M) { operatortest.Main(m, main) }
 
 func TestAPoolsLife(t *testing.T) {
-	runStages(t, "manifests/crd.yaml", []stage{
-		{"a Pool gets as many Pods as it asks for", func(t *testing.T, w *world) {
-			w.create(t, pools, "manifests/pool.yaml", nil)
-			for _, name := range []string{"workers-0", "workers-1"} {
-				w.isOwnedBy(t, pods, name, "Pool", "workers")
-				w.has(t, pods, name, "nginx:1.28", "spec", "containers", "0", "image")
-			}
-		}},
-		{"the status says when they are ready", func(t *testing.T, w *world) {
-			w.hasCondition(t, pools, "workers", "Ready", "True")
-			w.has(t, pools, "workers", 2, "status", "readyPods")
-			w.has(t, pools, "workers", 1, "status", "observedGeneration")
-		}},
-		{"it grows, and keeps the Pods that it has", func(t *testing.T, w *world) {
-			before := w.uid(t, "workers-0")
-			w.patch(t, pools, "workers", `{"spec": {"size": 3}}`)
-			w.isOwnedBy(t, pods, "workers-2", "Pool", "workers")
-			w.has(t, pools, "workers", 3, "status", "readyPods")
-			w.has(t, pods, "workers-0", before, "metadata", "uid")
-		}},
-		{"it shrinks, from the highest number down", func(t *testing.T, w *world) {
-			before := w.uid(t, "workers-0")
-			w.patch(t, pools, "workers", `{"spec": {"size": 1}}`)
-			w.isGone(t, pods, "workers-2")
-			w.isGone(t, pods, "workers-1")
-			w.has(t, pools, "workers", 1, "status", "readyPods")
-			w.hasCondition(t, pools, "workers", "Ready", "True")
-			w.has(t, pods, "workers-0", before, "metadata", "uid")
-		}},
-		{"a deleted Pod is created again", func(t *testing.T, w *world) {
-			before := w.uid(t, "workers-0")
-			w.delete(t, pods, "workers-0")
-			w.isReplaced(t, pods, "workers-0", before)
-		}},
-		{"a Pod that has failed is replaced", func(t *testing.T, w *world) {
-			before := w.uid(t, "workers-0")
-			w.fail(t, "workers-0")
-			w.isReplaced(t, pods, "workers-0", before)
-		}},
-		{"a Pod with another image is replaced", func(t *testing.T, w *world) {
-			before := w.uid(t, "workers-0")
-			w.patch(t, pools, "workers", `{"spec": {"image": "nginx:1.29"}}`)
-			w.isReplaced(t, pods, "workers-0", before)
-			w.has(t, pods, "workers-0", "nginx:1.29", "spec", "containers", "0", "image")
-		}},
-		{"somebody else's Pod stays as it is, and the status says so", func(t *testing.T, w *world) {
-			// It has another image, and a number that the Pool doesn't ask for yet.
-			w.create(t, pods, "testdata/pod.yaml", nil)
-			before := w.uid(t, "workers-1")
-			w.patch(t, pools, "workers", `{"spec": {"size": 2}}`)
-			w.hasCondition(t, pools, "workers", "Ready", "False")
-			w.has(t, pools, "workers", 5, "status", "observedGeneration")
-			w.hasCondition(t, pools, "workers", "Ready", "False")
-			w.has(t, pods, "workers-1", before, "metadata", "uid")
-			w.has(t, pods, "workers-1", nil, "metadata", "ownerReferences")
-			w.has(t, pods, "workers-1", nil, "metadata", "deletionTimestamp")
-		}},
-		{"when the name becomes free, the Pool gets it", func(t *testing.T, w *world) {
-			w.delete(t, pods, "workers-1")
-			w.isOwnedBy(t, pods, "workers-1", "Pool", "workers")
-			w.hasCondition(t, pools, "workers", "Ready", "True")
-		}},
+	stage := operatortest.Start(t, "manifests/crd.yaml")
+	stage("a Pool gets as many Pods as it asks for", func(t *operatortest.T) {
+		t.Create("pools", "manifests/pool.yaml")
+		for _, name := range []string{"workers-0", "workers-1"} {
+			t.IsOwnedBy("pods", name, "Pool workers")
+			t.Has("pods", name, ".spec.containers[0].image", "nginx:1.28")
+		}
+	})
+	stage("the status says when they are ready", func(t *operatortest.T) {
+		t.HasCondition("pools", "workers", "Ready", "True")
+		t.Has("pools", "workers", ".status.readyPods", "2")
+		t.Has("pools", "workers", ".status.observedGeneration", "1")
+	})
+	stage("it grows, and keeps the Pods that it has", func(t *operatortest.T) {
+		before := uid(t, "workers-0")
+		t.Patch("pools", "workers", `{"spec": {"size": 3}}`)
+		t.IsOwnedBy("pods", "workers-2", "Pool workers")
+		t.Has("pools", "workers", ".status.readyPods", "3")
+		t.Has("pods", "workers-0", ".metadata.uid", before)
+	})
+	stage("it shrinks, from the highest number down", func(t *operatortest.T) {
+		before := uid(t, "workers-0")
+		t.Patch("pools", "workers", `{"spec": {"size": 1}}`)
+		t.IsGone("pods", "workers-2")
+		t.IsGone("pods", "workers-1")
+		t.Has("pools", "workers", ".status.readyPods", "1")
+		t.HasCondition("pools", "workers", "Ready", "True")
+		t.Has("pods", "workers-0", ".metadata.uid", before)
+	})
+	stage("a deleted Pod is created again", func(t *operatortest.T) {
+		before := uid(t, "workers-0")
+		t.Delete("pods", "workers-0")
+		t.Changes("pods", "workers-0", ".metadata.uid", before)
+	})
+	stage("a Pod that has failed is replaced", func(t *operatortest.T) {
+		before := uid(t, "workers-0")
+		t.Patch("pods", "workers-0", `{"status": {"phase": "Failed", "reason": "Evicted"}}`, "status") // as the kubelet does
+		t.Changes("pods", "workers-0", ".metadata.uid", before)
+	})
+	stage("a Pod with another image is replaced", func(t *operatortest.T) {
+		before := uid(t, "workers-0")
+		t.Patch("pools", "workers", `{"spec": {"image": "nginx:1.29"}}`)
+		t.Changes("pods", "workers-0", ".metadata.uid", before)
+		t.Has("pods", "workers-0", ".spec.containers[0].image", "nginx:1.29")
+	})
+	stage("somebody else's Pod stays as it is, and the status says so", func(t *operatortest.T) {
+		// It has another image, and a number that the Pool doesn't ask for yet.
+		t.Create("pods", "testdata/pod.yaml")
+		before := uid(t, "workers-1")
+		t.Patch("pools", "workers", `{"spec": {"size": 2}}`)
+		t.HasCondition("pools", "workers", "Ready", "False")
+		t.Has("pools", "workers", ".status.observedGeneration", "5")
+		t.HasCondition("pools", "workers", "Ready", "False")
+		t.Has("pods", "workers-1", ".metadata.uid", before)
+		t.Has("pods", "workers-1", ".metadata.ownerReferences", "")
+		t.Has("pods", "workers-1", ".metadata.deletionTimestamp", "")
+	})
+	stage("when the name becomes free, the Pool gets it", func(t *operatortest.T) {
+		t.Delete("pods", "workers-1")
+		t.IsOwnedBy("pods", "workers-1", "Pool workers")
+		t.HasCondition("pools", "workers", "Ready", "True")
 	})
 }
 
 // uid waits until a Pod is Ready, and returns its UID, which says whether it is still the same Pod.
-func (w *world) uid(t *testing.T, name string) types.UID {
+func uid(t *operatortest.T, name string) string {
 	t.Helper()
-	w.hasCondition(t, pods, name, "Ready", "True")
-	pod, err := w.get(t, pods, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pod.GetUID()
-}
-
-// fail sets a Pod's phase to Failed, as the kubelet does when a Pod is evicted.
-func (w *world) fail(t *testing.T, name string) {
-	t.Helper()
-	_, err := w.client.Resource(pods).Namespace(w.namespace).Patch(t.Context(), name, types.MergePatchType,
-		[]byte(`{"status": {"phase": "Failed", "reason": "Evicted"}}`), metav1.PatchOptions{}, "status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.HasCondition("pods", name, "Ready", "True")
+	return t.Get("pods", name, ".metadata.uid")
 }

@@ -13,132 +13,114 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/07-tdset-operator/test/operatortest"
 )
 
-var previews = groupVersion.WithResource("previews")
+func TestMain(m *testing.M) { operatortest.Main(m, main) }
 
 func TestPreviews(t *testing.T) {
-	runStages(t, "manifests/crd.yaml", []stage{
-		{"a Preview gets a Deployment with one Pod", func(t *testing.T, w *world) {
-			w.create(t, previews, "manifests/preview.yaml", nil)
-			w.has(t, deployments, "pr-42", 1, "spec", "replicas")
-			w.has(t, deployments, "pr-42", "nginx:1.28", "spec", "template", "spec", "containers", "0", "image")
-			w.isOwnedBy(t, deployments, "pr-42", "Preview", "pr-42")
-		}},
-		{"the status says when it is ready, and when it expires", func(t *testing.T, w *world) {
-			w.hasCondition(t, previews, "pr-42", "Ready", "True")
-			w.hasCondition(t, previews, "pr-42", "Expired", "False")
-			w.has(t, previews, "pr-42", 1, "status", "observedGeneration")
-			preview, err := w.get(t, previews, "pr-42")
-			if err != nil {
-				t.Fatal(err)
+	stage := operatortest.Start(t, "manifests/crd.yaml")
+	stage("a Preview gets a Deployment with one Pod", func(t *operatortest.T) {
+		t.Create("previews", "manifests/preview.yaml")
+		t.Has("deployments", "pr-42", ".spec.replicas", "1")
+		t.Has("deployments", "pr-42", ".spec.template.spec.containers[0].image", "nginx:1.28")
+		t.IsOwnedBy("deployments", "pr-42", "Preview pr-42")
+	})
+	stage("the status says when it is ready, and when it expires", func(t *operatortest.T) {
+		t.HasCondition("previews", "pr-42", "Ready", "True")
+		t.HasCondition("previews", "pr-42", "Expired", "False")
+		t.Has("previews", "pr-42", ".status.observedGeneration", "1")
+		expires := created(t).Add(time.Hour).UTC().Format(time.RFC3339)
+		t.Has("previews", "pr-42", ".status.expiresAt", expires)
+	})
+	stage("another image reaches the Deployment", func(t *operatortest.T) {
+		t.Patch("previews", "pr-42", `{"spec": {"image": "nginx:1.29"}}`)
+		t.Has("deployments", "pr-42", ".spec.template.spec.containers[0].image", "nginx:1.29")
+		t.Has("previews", "pr-42", ".status.observedGeneration", "2")
+	})
+	stage("a change to the Deployment is reverted, and a deleted one is created again", func(t *operatortest.T) {
+		t.Patch("deployments", "pr-42", `{"spec": {"replicas": 7}}`)
+		t.Has("deployments", "pr-42", ".spec.replicas", "1")
+		before := t.Get("deployments", "pr-42", ".metadata.uid")
+		t.Delete("deployments", "pr-42")
+		t.Changes("deployments", "pr-42", ".metadata.uid", before)
+	})
+	stage("time alone ends a Preview, without any event", func(t *operatortest.T) {
+		t.Create("previews", "manifests/preview.yaml", "metadata.name=short", "spec.ttlSeconds=3")
+		t.HasCondition("previews", "short", "Ready", "True")
+		t.Has("deployments", "short", ".spec.replicas", "0")
+		t.HasCondition("previews", "short", "Expired", "True")
+		t.Has("deployments", "pr-42", ".spec.replicas", "1")
+	})
+	stage("an expired Preview is Ready when its Pods are gone", func(t *operatortest.T) {
+		t.Has("deployments", "short", ".status.replicas", "")
+		// A new spec, for which it has expired too, so that the status is about what is there
+		// now.
+		t.Patch("previews", "short", `{"spec": {"ttlSeconds": 2}}`)
+		t.Has("previews", "short", ".status.observedGeneration", "2")
+		t.HasCondition("previews", "short", "Ready", "True Expired")
+	})
+	stage("a longer life brings it back", func(t *operatortest.T) {
+		t.Patch("previews", "short", `{"spec": {"ttlSeconds": 3600}}`)
+		t.Has("deployments", "short", ".spec.replicas", "1")
+		t.HasCondition("previews", "short", "Expired", "False")
+		t.HasCondition("previews", "short", "Ready", "True")
+	})
+	stage("a shorter life ends it at once", func(t *operatortest.T) {
+		t.Patch("previews", "short", `{"spec": {"ttlSeconds": 1}}`)
+		t.Has("deployments", "short", ".spec.replicas", "0")
+		t.HasCondition("previews", "short", "Expired", "True")
+		t.HasCondition("previews", "short", "Ready", "True")
+	})
+	stage("somebody else's Deployment stays as it is, and the status says so", func(t *operatortest.T) {
+		t.Create("deployments", "testdata/deployment.yaml")
+		t.Create("previews", "manifests/preview.yaml", "metadata.name=theirs", "spec.ttlSeconds=3600")
+		t.HasCondition("previews", "theirs", "Ready", "False")
+		t.Has("deployments", "theirs", ".spec.replicas", "3")
+		t.Has("deployments", "theirs", ".metadata.ownerReferences", "")
+	})
+	stage("when the name becomes free, the Preview gets it", func(t *operatortest.T) {
+		t.Delete("deployments", "theirs")
+		t.IsOwnedBy("deployments", "theirs", "Preview theirs")
+		t.HasCondition("previews", "theirs", "Ready", "True")
+	})
+	stage("a shorter life that isn't over yet counts from the creation, too", func(t *operatortest.T) {
+		created := created(t)
+		age := func() time.Duration { return time.Since(created) }
+		// An operator that counts from anything later is late by at least this much.
+		const late = 8 * time.Second
+		t.Eventually(fmt.Sprintf("the Preview is %v old", late), func() error {
+			if age() < late {
+				return fmt.Errorf("it is %v old", age())
 			}
-			expires := preview.GetCreationTimestamp().Add(time.Hour).UTC().Format(time.RFC3339)
-			w.has(t, previews, "pr-42", expires, "status", "expiresAt")
-		}},
-		{"another image reaches the Deployment", func(t *testing.T, w *world) {
-			w.patch(t, previews, "pr-42", `{"spec": {"image": "nginx:1.29"}}`)
-			w.has(t, deployments, "pr-42", "nginx:1.29", "spec", "template", "spec", "containers", "0", "image")
-			w.has(t, previews, "pr-42", 2, "status", "observedGeneration")
-		}},
-		{"a change to the Deployment is reverted, and a deleted one is created again", func(t *testing.T, w *world) {
-			w.patch(t, deployments, "pr-42", `{"spec": {"replicas": 7}}`)
-			w.has(t, deployments, "pr-42", 1, "spec", "replicas")
-			before, err := w.get(t, deployments, "pr-42")
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.delete(t, deployments, "pr-42")
-			w.isReplaced(t, deployments, "pr-42", before.GetUID())
-		}},
-		{"time alone ends a Preview, without any event", func(t *testing.T, w *world) {
-			w.create(t, previews, "manifests/preview.yaml", named("short", 3))
-			w.hasCondition(t, previews, "short", "Ready", "True")
-			w.has(t, deployments, "short", 0, "spec", "replicas")
-			w.hasCondition(t, previews, "short", "Expired", "True")
-			w.has(t, deployments, "pr-42", 1, "spec", "replicas")
-		}},
-		{"an expired Preview is Ready when its Pods are gone", func(t *testing.T, w *world) {
-			w.has(t, deployments, "short", nil, "status", "replicas")
-			// A new spec, for which it has expired too, so that the status is about what is there
-			// now.
-			w.patch(t, previews, "short", `{"spec": {"ttlSeconds": 2}}`)
-			w.has(t, previews, "short", 2, "status", "observedGeneration")
-			w.isReadyBecause(t, "short", "Expired")
-		}},
-		{"a longer life brings it back", func(t *testing.T, w *world) {
-			w.patch(t, previews, "short", `{"spec": {"ttlSeconds": 3600}}`)
-			w.has(t, deployments, "short", 1, "spec", "replicas")
-			w.hasCondition(t, previews, "short", "Expired", "False")
-			w.hasCondition(t, previews, "short", "Ready", "True")
-		}},
-		{"a shorter life ends it at once", func(t *testing.T, w *world) {
-			w.patch(t, previews, "short", `{"spec": {"ttlSeconds": 1}}`)
-			w.has(t, deployments, "short", 0, "spec", "replicas")
-			w.hasCondition(t, previews, "short", "Expired", "True")
-			w.hasCondition(t, previews, "short", "Ready", "True")
-		}},
-		{"somebody else's Deployment stays as it is, and the status says so", func(t *testing.T, w *world) {
-			w.create(t, deployments, "testdata/deployment.yaml", nil)
-			w.create(t, previews, "manifests/preview.yaml", named("theirs", 3600))
-			w.hasCondition(t, previews, "theirs", "Ready", "False")
-			w.has(t, deployments, "theirs", 3, "spec", "replicas")
-			w.has(t, deployments, "theirs", nil, "metadata", "ownerReferences")
-		}},
-		{"when the name becomes free, the Preview gets it", func(t *testing.T, w *world) {
-			w.delete(t, deployments, "theirs")
-			w.isOwnedBy(t, deployments, "theirs", "Preview", "theirs")
-			w.hasCondition(t, previews, "theirs", "Ready", "True")
-		}},
-		{"a shorter life that isn't over yet counts from the creation, too", func(t *testing.T, w *world) {
-			preview, err := w.get(t, previews, "pr-42")
-			if err != nil {
-				t.Fatal(err)
-			}
-			created := preview.GetCreationTimestamp()
-			age := func() time.Duration { return time.Since(created.Time) }
-			// An operator that counts from anything later is late by at least this much.
-			const late = 8 * time.Second
-			eventually(t, w, fmt.Sprintf("the Preview is %v old", late), func() error {
-				if age() < late {
-					return fmt.Errorf("it is %v old", age())
-				}
-				return nil
-			})
-			ttl := int(age().Seconds()) + 3
-			w.patch(t, previews, "pr-42", fmt.Sprintf(`{"spec": {"ttlSeconds": %d}}`, ttl))
-			w.has(t, deployments, "pr-42", 0, "spec", "replicas")
-			if took := w.scaledAt(t, "pr-42").Sub(created.Time); took >= time.Duration(ttl)*time.Second+late {
-				t.Errorf("its Deployment was scaled to 0 when it was %v old, want %ds: "+
-					"does each call compute the time that is left from the creation?", took, ttl)
-			}
-		}},
+			return nil
+		})
+		ttl := int(age().Seconds()) + 3
+		t.Patch("previews", "pr-42", fmt.Sprintf(`{"spec": {"ttlSeconds": %d}}`, ttl))
+		t.Has("deployments", "pr-42", ".spec.replicas", "0")
+		if took := scaledAt(t).Sub(created); took >= time.Duration(ttl)*time.Second+late {
+			t.Errorf("its Deployment was scaled to 0 when it was %v old, want %ds: "+
+				"does each call compute the time that is left from the creation?", took, ttl)
+		}
 	})
 }
 
-// isReadyBecause waits until a Preview has the condition Ready=True with that reason.
-func (w *world) isReadyBecause(t *testing.T, name, reason string) {
+// created returns when the Preview was created.
+func created(t *operatortest.T) time.Time {
 	t.Helper()
-	eventually(t, w, fmt.Sprintf("previews %q has the condition Ready=True with the reason %s", name, reason), func() error {
-		preview, err := w.get(t, previews, name)
-		if err != nil {
-			return err
-		}
-		conditions, _, _ := unstructured.NestedSlice(preview.Object, "status", "conditions")
-		for _, one := range conditions {
-			if c, _ := one.(map[string]any); c["type"] == "Ready" && c["status"] == "True" && c["reason"] == reason {
-				return nil
-			}
-		}
-		return fmt.Errorf("its conditions are %s", toJSON(conditions))
-	})
+	at, err := time.Parse(time.RFC3339, t.Get("previews", "pr-42", ".metadata.creationTimestamp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
-// scaledAt returns when the API server stored the replicas that a Deployment asks for.
-func (w *world) scaledAt(t *testing.T, name string) time.Time {
+// scaledAt returns when the API server stored the replicas that its Deployment asks for.
+func scaledAt(t *operatortest.T) time.Time {
 	t.Helper()
-	deployment, err := w.get(t, deployments, name)
+	deployment, err := t.Resource("deployments").Get(t.Context(), "pr-42", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +132,4 @@ func (w *world) scaledAt(t *testing.T, name string) time.Time {
 		}
 	}
 	return at
-}
-
-// named gives a Preview another name, and another life in seconds.
-func named(name string, ttl int) func(object map[string]any) {
-	return func(object map[string]any) {
-		object["metadata"].(map[string]any)["name"] = name
-		object["spec"].(map[string]any)["ttlSeconds"] = float64(ttl)
-	}
 }

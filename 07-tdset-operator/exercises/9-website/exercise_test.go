@@ -8,113 +8,76 @@
 package main
 
 import (
-	"errors"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"example.com/operators/07-tdset-operator/test/operatortest"
 )
 
-var websites = groupVersion.WithResource("websites")
-
 // owned are the resources of which a Website has one object each.
-var owned = []schema.GroupVersionResource{configMaps, deployments, services}
+var owned = []string{"configmaps", "deployments", "services"}
+
+func TestMain(m *testing.M) { operatortest.Main(m, main) }
 
 func TestAWebsitesLife(t *testing.T) {
-	runStages(t, "manifests/crd.yaml", []stage{
-		{"a Website gets a ConfigMap, a Deployment and a Service", func(t *testing.T, w *world) {
-			w.create(t, websites, "manifests/website.yaml", nil)
-			w.has(t, configMaps, "hello", "<h1>Hello</h1>", "data", "index.html")
-			w.has(t, deployments, "hello", 1, "spec", "replicas")
-			w.has(t, deployments, "hello", "hello", "spec", "template", "spec", "volumes", "0", "configMap", "name")
-			w.has(t, services, "hello", 80, "spec", "ports", "0", "port")
-			for _, resource := range owned {
-				w.isOwnedBy(t, resource, "hello", "Website", "hello")
-			}
-		}},
-		{"the status says when it is ready", func(t *testing.T, w *world) {
-			w.hasCondition(t, websites, "hello", "Ready", "True")
-			w.has(t, websites, "hello", 1, "status", "availableReplicas")
-			w.has(t, websites, "hello", 1, "status", "observedGeneration")
-		}},
-		{"a change of the replicas reaches the Deployment", func(t *testing.T, w *world) {
-			w.patch(t, websites, "hello", `{"spec": {"replicas": 2}}`)
-			w.has(t, deployments, "hello", 2, "spec", "replicas")
-			w.has(t, websites, "hello", 2, "status", "availableReplicas")
-		}},
-		{"new content reaches the ConfigMap, and the Pods roll", func(t *testing.T, w *world) {
-			before := valueOf(t, w, deployments, "spec", "template")
-			w.patch(t, websites, "hello", `{"spec": {"content": "new"}}`)
-			w.has(t, configMaps, "hello", "new", "data", "index.html")
-			eventually(t, w, "the Pod template of the Deployment changes", func() error {
-				if toJSON(valueOf(t, w, deployments, "spec", "template")) == toJSON(before) {
-					return errors.New("it is the same, so the Pods stay")
-				}
-				return nil
-			})
-			w.has(t, websites, "hello", 3, "status", "observedGeneration")
-			w.hasCondition(t, websites, "hello", "Ready", "True")
-		}},
-		{"changes to its objects are reverted", func(t *testing.T, w *world) {
-			selector := valueOf(t, w, services, "spec", "selector")
-			w.patch(t, configMaps, "hello", `{"data": {"index.html": "hacked"}}`)
-			w.patch(t, deployments, "hello", `{"spec": {"replicas": 7}}`)
-			w.patch(t, services, "hello", `{"spec": {"selector": {"app": "theirs"}}}`)
-			w.has(t, configMaps, "hello", "new", "data", "index.html")
-			w.has(t, deployments, "hello", 2, "spec", "replicas")
-			w.has(t, services, "hello", selector, "spec", "selector")
-		}},
-		{"deleted objects are created again", func(t *testing.T, w *world) {
-			for _, resource := range owned {
-				before, err := w.get(t, resource, "hello")
-				if err != nil {
-					t.Fatal(err)
-				}
-				w.delete(t, resource, "hello")
-				w.isReplaced(t, resource, "hello", before.GetUID())
-			}
-		}},
-		{"somebody else's ConfigMap stays as it is, and the status says so", func(t *testing.T, w *world) {
-			w.createConfigMap(t, "theirs", map[string]any{"index.html": "theirs"})
-			w.create(t, websites, "manifests/website.yaml", func(object map[string]any) {
-				object["metadata"].(map[string]any)["name"] = "theirs"
-			})
-			w.hasCondition(t, websites, "theirs", "Ready", "False")
-			w.has(t, configMaps, "theirs", "theirs", "data", "index.html")
-			w.has(t, configMaps, "theirs", nil, "metadata", "ownerReferences")
-		}},
-		{"when the name becomes free, the Website gets it", func(t *testing.T, w *world) {
-			// The status above is a write, and its event makes the operator look at the Website again.
-			// Once it has done the work for another Website, it has handled that event.
-			w.create(t, websites, "manifests/website.yaml", func(object map[string]any) {
-				object["metadata"].(map[string]any)["name"] = "another"
-			})
-			w.isOwnedBy(t, configMaps, "another", "Website", "another")
-			w.delete(t, configMaps, "theirs")
-			w.isOwnedBy(t, configMaps, "theirs", "Website", "theirs")
-			w.hasCondition(t, websites, "theirs", "Ready", "True")
-		}},
+	stage := operatortest.Start(t, "manifests/crd.yaml")
+	stage("a Website gets a ConfigMap, a Deployment and a Service", func(t *operatortest.T) {
+		t.Create("websites", "manifests/website.yaml")
+		t.Has("configmaps", "hello", `.data.index\.html`, "<h1>Hello</h1>")
+		t.Has("deployments", "hello", ".spec.replicas", "1")
+		t.Has("deployments", "hello", ".spec.template.spec.volumes[0].configMap.name", "hello")
+		t.Has("services", "hello", ".spec.ports[0].port", "80")
+		for _, resource := range owned {
+			t.IsOwnedBy(resource, "hello", "Website hello")
+		}
 	})
-}
-
-// valueOf returns a field of an object of the Website.
-func valueOf(t *testing.T, w *world, resource schema.GroupVersionResource, path ...string) any {
-	t.Helper()
-	object, err := w.get(t, resource, "hello")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return field(object.Object, path)
-}
-
-// createConfigMap creates a ConfigMap that belongs to somebody else.
-func (w *world) createConfigMap(t *testing.T, name string, data map[string]any) {
-	t.Helper()
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": data,
-	}}
-	if _, err := w.client.Resource(configMaps).Namespace(w.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	stage("the status says when it is ready", func(t *operatortest.T) {
+		t.HasCondition("websites", "hello", "Ready", "True")
+		t.Has("websites", "hello", ".status.availableReplicas", "1")
+		t.Has("websites", "hello", ".status.observedGeneration", "1")
+	})
+	stage("a change of the replicas reaches the Deployment", func(t *operatortest.T) {
+		t.Patch("websites", "hello", `{"spec": {"replicas": 2}}`)
+		t.Has("deployments", "hello", ".spec.replicas", "2")
+		t.Has("websites", "hello", ".status.availableReplicas", "2")
+	})
+	stage("new content reaches the ConfigMap, and the Pods roll", func(t *operatortest.T) {
+		before := t.Get("deployments", "hello", ".spec.template")
+		t.Patch("websites", "hello", `{"spec": {"content": "new"}}`)
+		t.Has("configmaps", "hello", `.data.index\.html`, "new")
+		t.Changes("deployments", "hello", ".spec.template", before)
+		t.Has("websites", "hello", ".status.observedGeneration", "3")
+		t.HasCondition("websites", "hello", "Ready", "True")
+	})
+	stage("changes to its objects are reverted", func(t *operatortest.T) {
+		selector := t.Get("services", "hello", ".spec.selector")
+		t.Patch("configmaps", "hello", `{"data": {"index.html": "hacked"}}`)
+		t.Patch("deployments", "hello", `{"spec": {"replicas": 7}}`)
+		t.Patch("services", "hello", `{"spec": {"selector": {"app": "theirs"}}}`)
+		t.Has("configmaps", "hello", `.data.index\.html`, "new")
+		t.Has("deployments", "hello", ".spec.replicas", "2")
+		t.Has("services", "hello", ".spec.selector", selector)
+	})
+	stage("deleted objects are created again", func(t *operatortest.T) {
+		for _, resource := range owned {
+			before := t.Get(resource, "hello", ".metadata.uid")
+			t.Delete(resource, "hello")
+			t.Changes(resource, "hello", ".metadata.uid", before)
+		}
+	})
+	stage("somebody else's ConfigMap stays as it is, and the status says so", func(t *operatortest.T) {
+		t.Create("configmaps", "{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs}, data: {index.html: theirs}}")
+		t.Create("websites", "manifests/website.yaml", "metadata.name=theirs")
+		t.HasCondition("websites", "theirs", "Ready", "False")
+		t.Has("configmaps", "theirs", `.data.index\.html`, "theirs")
+		t.Has("configmaps", "theirs", ".metadata.ownerReferences", "")
+	})
+	stage("when the name becomes free, the Website gets it", func(t *operatortest.T) {
+		// The status above is a write, and its event makes the operator look at the Website again.
+		// Once it has done the work for another Website, it has handled that event.
+		t.Create("websites", "manifests/website.yaml", "metadata.name=another")
+		t.IsOwnedBy("configmaps", "another", "Website another")
+		t.Delete("configmaps", "theirs")
+		t.IsOwnedBy("configmaps", "theirs", "Website theirs")
+		t.HasCondition("websites", "theirs", "Ready", "True")
+	})
 }

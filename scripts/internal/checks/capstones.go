@@ -11,9 +11,6 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 )
 
-// testHelpers has the helpers of the tests of all capstones.
-const testHelpers = "operator_test.go"
-
 // capstones: a file with the name of one in chapter 01 to 05 is the same as there, in the capstone's
 // own chapter or, for the projects from 06 on, in chapter 05.
 func capstones(_ context.Context, r *repository) error {
@@ -33,11 +30,7 @@ func capstones(_ context.Context, r *repository) error {
 		}
 		for _, file := range files {
 			name := filepath.Base(file)
-			if name == testHelpers {
-				r.compareFiles(e.Path(name), file, all[0].File(name))
-			} else {
-				r.compareFiles(e.Path(name), file, filepath.Join(model, name))
-			}
+			r.compareFiles(e.Path(name), file, filepath.Join(model, name))
 		}
 	}
 	return nil

@@ -57,6 +57,7 @@ var parts = []part{
 	{"manifests/crd.yaml", "01-06"},
 	{"manifests/foo.yaml", "01-05"},
 	{"manifests/rbac.yaml", "01 02 03 04 05"},
+	{"test/operatortest/operatortest.go", "01-07"},
 
 	{tdset + "main.go", "01-02 03-04 05-06"}, // from 05 on with a flag set of its own
 	{tdset + "types.go", "01-05"},

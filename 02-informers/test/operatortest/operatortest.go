@@ -1,0 +1,345 @@
+// Package operatortest has the helpers of the exercises' tests that need a real API server. They
+// run your program in its own process and, like the judge, look only at the API server, so you can
+// write the program any way you like. This file is the same in all chapters.
+package operatortest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// asOperator is an environment variable. If it is set, the test binary runs as the operator.
+const asOperator = "RUN_AS_OPERATOR"
+
+// Main is what TestMain calls, with the program's main.
+func Main(m *testing.M, main func()) {
+	if os.Getenv(asOperator) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// T is the test of a stage, with a namespace of a real cluster and the operator that acts on it. Its
+// methods name resources as kubectl does, such as "deployments", and fields as kubectl's jsonpath
+// does, such as ".spec.replicas".
+type T struct {
+	*testing.T
+	*world
+}
+
+type world struct {
+	client    dynamic.Interface
+	namespace string
+	resources map[string]schema.GroupVersionResource // those outside of the core group
+	log       string                                 // the file to which the operator's output goes
+	operator  *exec.Cmd
+	exited    chan struct{} // closed when the operator has exited
+}
+
+// Start applies the CRD in a file and starts the operator in a new namespace, with these flags
+// besides --kubeconfig and --namespace. It returns the function that runs a stage, which is one
+// thing that the operator has to do. Stages build on each other, so after a failure the others are
+// skipped.
+func Start(test *testing.T, crd string, flags ...string) (stage func(sentence string, run func(t *T))) {
+	test.Helper()
+	t := &T{test, &world{
+		log:       filepath.Join(test.TempDir(), "log"),
+		resources: map[string]schema.GroupVersionResource{"deployments": {Group: "apps", Version: "v1", Resource: "deployments"}},
+	}}
+	t.connect()
+	t.applyCRD(crd)
+	t.Cleanup(t.stop)
+	t.Restart(flags...)
+	failed := ""
+	return func(sentence string, run func(t *T)) {
+		test.Run(sentence, func(test *testing.T) {
+			if failed != "" {
+				test.Skipf("it comes after %q", failed)
+			}
+			before := len(t.printed())
+			defer func() {
+				if test.Failed() {
+					failed = sentence
+					test.Logf("the operator's log of this stage:\n%s", t.printed()[before:])
+				}
+			}()
+			run(&T{test, t.world})
+		})
+	}
+}
+
+// connect creates a client, and a namespace that is deleted when the test ends.
+func (t *T) connect() {
+	t.Helper()
+	kubeconfig := os.Getenv("TEST_KUBECONFIG")
+	if kubeconfig == "" {
+		t.Fatal("this exercise needs a cluster: ./scripts/workshop up")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	t.must(err)
+	config.QPS = -1
+	t.client, err = dynamic.NewForConfig(config)
+	t.must(err)
+	namespaces := t.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	namespace, err := namespaces.Create(t.Context(), t.read("{apiVersion: v1, kind: Namespace, metadata: {generateName: exercise-}}"), metav1.CreateOptions{})
+	t.must(err)
+	t.namespace = namespace.GetName()
+	t.Cleanup(func() { t.must(namespaces.Delete(context.Background(), t.namespace, metav1.DeleteOptions{})) })
+}
+
+// applyCRD creates or updates a CRD, and waits until it is served.
+func (t *T) applyCRD(file string) {
+	t.Helper()
+	crd := t.read(file)
+	plural := value(crd, ".spec.names.plural")
+	t.resources[plural] = schema.GroupVersionResource{Group: value(crd, ".spec.group"), Version: value(crd, ".spec.versions[0].name"), Resource: plural}
+	crds := t.client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	if _, err := crds.Apply(t.Context(), crd.GetName(), crd, metav1.ApplyOptions{FieldManager: "operatortest", Force: true}); err != nil {
+		t.Fatalf("%s: %v\nIf another chapter's CRD is in the way: ./scripts/workshop kubectl delete crd %s", file, err, crd.GetName())
+	}
+	t.Eventually("the CRD is served", func() error {
+		_, err := t.Resource(plural).List(t.Context(), metav1.ListOptions{})
+		return err
+	})
+}
+
+// Restart stops the operator, if it runs, and starts it with these flags besides --kubeconfig and
+// --namespace. It is this test binary.
+func (t *T) Restart(flags ...string) {
+	t.Helper()
+	t.stop()
+	log, err := os.OpenFile(t.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	t.must(err)
+	defer log.Close()
+	operator, exited := exec.Command(os.Args[0], append(flags, "--kubeconfig="+os.Getenv("TEST_KUBECONFIG"), "--namespace="+t.namespace)...), make(chan struct{})
+	operator.Env = append(os.Environ(), asOperator+"=1")
+	operator.Stdout, operator.Stderr = log, log
+	t.must(operator.Start())
+	go func() {
+		_ = operator.Wait() // its log says why it exited
+		close(exited)
+	}()
+	t.operator, t.exited = operator, exited
+}
+
+func (t *T) stop() {
+	if t.operator == nil {
+		return
+	}
+	_ = t.operator.Process.Signal(syscall.SIGTERM) // it may have exited already
+	select {
+	case <-t.exited:
+	case <-time.After(10 * time.Second):
+		_ = t.operator.Process.Kill()
+		<-t.exited
+		t.Error("the operator didn't exit within 10s of SIGTERM")
+	}
+}
+
+// printed returns what the operator has printed.
+func (t *T) printed() string {
+	log, _ := os.ReadFile(t.log) // empty if it can't be read
+	return string(log)
+}
+
+// Eventually waits until check returns nil. It fails the test if the operator exits, or after half
+// of the time that go test has left, but at most 15s.
+func (t *T) Eventually(what string, check func() error) {
+	t.Helper()
+	limit := 15 * time.Second
+	if end, bounded := t.Deadline(); bounded {
+		limit = min(limit, time.Until(end)/2)
+	}
+	for end := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		err := check()
+		switch {
+		case err == nil:
+			return
+		case time.Now().After(end):
+			t.Fatalf("%s: not within %v: %v", what, limit.Round(time.Second), err)
+		}
+		select {
+		case <-t.exited:
+			lines := strings.Split(strings.TrimSpace(t.printed()), "\n")
+			t.Fatalf("%s: %v\nthe operator has exited: %s", what, err, lines[len(lines)-1])
+		default:
+		}
+	}
+}
+
+// Resource returns a client for a resource in the test's namespace.
+func (t *T) Resource(plural string) dynamic.ResourceInterface {
+	resource, found := t.resources[plural]
+	if !found {
+		resource = schema.GroupVersionResource{Version: "v1", Resource: plural}
+	}
+	return t.client.Resource(resource).Namespace(t.namespace)
+}
+
+// read reads an object from YAML, or from a file that ends with .yaml.
+func (t *T) read(text string) *unstructured.Unstructured {
+	t.Helper()
+	if strings.HasSuffix(text, ".yaml") {
+		content, err := os.ReadFile(filepath.FromSlash(text))
+		t.must(err)
+		text = string(content)
+	}
+	object := &unstructured.Unstructured{}
+	t.must(yaml.Unmarshal([]byte(text), &object.Object))
+	return object
+}
+
+// Create creates an object in the test's namespace. It is in a YAML file, or it is written as YAML.
+// Some fields may be set to other values, as in "spec.replicas=3".
+func (t *T) Create(resource, from string, set ...string) {
+	t.Helper()
+	object := t.read(from)
+	for _, field := range set {
+		path, text, _ := strings.Cut(field, "=")
+		var value any
+		t.must(yaml.Unmarshal([]byte(text), &value))
+		t.must(unstructured.SetNestedField(object.Object, value, strings.Split(path, ".")...))
+	}
+	object.SetNamespace(t.namespace)
+	_, err := t.Resource(resource).Create(t.Context(), object, metav1.CreateOptions{})
+	t.must(err)
+}
+
+// Patch changes an object, as kubectl patch --type=merge does.
+func (t *T) Patch(resource, name, patch string, subresources ...string) {
+	t.Helper()
+	_, err := t.Resource(resource).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	t.must(err)
+}
+
+// Delete deletes an object.
+func (t *T) Delete(resource, name string) {
+	t.Helper()
+	t.must(t.Resource(resource).Delete(t.Context(), name, metav1.DeleteOptions{}))
+}
+
+// ForbidDeployments creates a quota for no more Deployments, called "none".
+func (t *T) ForbidDeployments() {
+	t.Helper()
+	t.Create("resourcequotas", `{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/deployments.apps: "0"}}}`)
+	t.Has("resourcequotas", "none", `.status.hard.count/deployments\.apps`, "0") // it is in force
+}
+
+// Get returns the value of an object's field.
+func (t *T) Get(resource, name, path string) string {
+	t.Helper()
+	object, err := t.Resource(resource).Get(t.Context(), name, metav1.GetOptions{})
+	t.must(err)
+	return value(object, path)
+}
+
+// Has waits until a field of an object has a value, as in Has("deployments", "a", ".spec.replicas",
+// "3"). A missing field has the value "".
+func (t *T) Has(resource, name, path, want string) {
+	t.Helper()
+	t.becomes(resource, name, path, fmt.Sprintf("has %q at %s", want, path), func(got string) bool { return got == want })
+}
+
+// Changes waits until a field of an object has another value than before.
+func (t *T) Changes(resource, name, path, before string) {
+	t.Helper()
+	t.becomes(resource, name, path, fmt.Sprintf("has another %s than before", path), func(got string) bool { return got != "" && got != before })
+}
+
+// HasCondition waits until an object has a condition whose status and reason begin as in want, such
+// as "True" or "False Refused".
+func (t *T) HasCondition(resource, name, condition, want string) {
+	t.Helper()
+	path := fmt.Sprintf(".status.conditions[?(@.type==%q)]['status','reason','message']", condition)
+	t.becomes(resource, name, path, fmt.Sprintf("has the condition %s: %s", condition, want), func(got string) bool { return strings.HasPrefix(got, want) })
+}
+
+// IsOwnedBy waits until an object's controller reference names that owner, such as "Foo foo".
+func (t *T) IsOwnedBy(resource, name, owner string) {
+	t.Helper()
+	const path = ".metadata.ownerReferences[?(@.controller==true)]['kind','name']"
+	t.becomes(resource, name, path, "is controlled by "+owner, func(got string) bool { return got == owner })
+}
+
+// IsQuiet waits until nobody has changed the object with that name, in any of the resources, for two
+// seconds.
+func (t *T) IsQuiet(name string, resources ...string) {
+	t.Helper()
+	since, before := time.Now(), ""
+	t.Eventually(fmt.Sprintf("nobody changes %s %q for 2s", strings.Join(resources, " or "), name), func() error {
+		now := ""
+		for _, resource := range resources {
+			now += resource + " " + t.Get(resource, name, ".metadata.resourceVersion") + " "
+		}
+		if now != before {
+			since, before = time.Now(), now
+		}
+		if time.Since(since) < 2*time.Second {
+			return fmt.Errorf("the versions are now %s", now)
+		}
+		return nil
+	})
+}
+
+// becomes waits until a field of an object is as wanted. A missing object isn't.
+func (t *T) becomes(resource, name, path, what string, wanted func(got string) bool) {
+	t.Helper()
+	t.Eventually(fmt.Sprintf("%s %q %s", resource, name, what), func() error {
+		object, err := t.Resource(resource).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if got := value(object, path); !wanted(got) {
+			return fmt.Errorf("it is %q", got)
+		}
+		return nil
+	})
+}
+
+// IsGone waits until there is no such object, or only one that is being deleted.
+func (t *T) IsGone(resource, name string) {
+	t.Helper()
+	t.Eventually(fmt.Sprintf("%s %q is deleted", resource, name), func() error {
+		object, err := t.Resource(resource).Get(t.Context(), name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
+			return nil
+		}
+		return errors.Join(err, errors.New("it is still there"))
+	})
+}
+
+// value returns the value at a path as kubectl's jsonpath prints it.
+func value(object *unstructured.Unstructured, path string) string {
+	var text strings.Builder
+	query := jsonpath.New("").AllowMissingKeys(true)
+	if err := errors.Join(query.Parse("{"+path+"}"), query.Execute(&text, object.Object)); err != nil {
+		return err.Error()
+	}
+	return text.String()
+}
+
+func (t *T) must(err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
