@@ -12,16 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// setUp adds the controller to mgr, and declares which events enqueue which TDSets.
-func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
-	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"), clock: clock}
-	return ctrl.NewControllerManagedBy(mgr).
-		For(&TDSet{}).
-		// YOUR WORK: which other events concern a TDSet? It doesn't matter whose Deployment it is.
-		WithOptions(controllerOptions()).
-		Complete(c)
-}
-
 // Reconcile makes the cluster match what the TDSet with that key asks for at this time. Its result
 // has the time at which it has to be called again, even if there is no event until then.
 //
@@ -38,6 +28,16 @@ func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
 func (c *controller) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	// YOUR WORK: keep these promises.
 	return c.requeueAt(&TDSet{}, time.Time{}), nil
+}
+
+// setUp adds the controller to mgr, and declares which events enqueue which TDSets.
+func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
+	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"), clock: clock}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&TDSet{}).
+		// YOUR WORK: which other events concern a TDSet? It doesn't matter whose Deployment it is.
+		WithOptions(controllerOptions()).
+		Complete(c)
 }
 
 // requeueAt returns the result with which Reconcile is called again at next, or never if next is

@@ -20,19 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
-// setUp adds the controller to mgr, and declares which events enqueue which TDSets.
-func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
-	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"), clock: clock}
-	return ctrl.NewControllerManagedBy(mgr).
-		For(&TDSet{}).
-		// A Deployment concerns the TDSet with its name, no matter whose it is, so enqueue the
-		// Deployment's own key. Owns would enqueue the same key, but not for a Deployment that
-		// isn't ours, or no longer is.
-		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}).
-		WithOptions(controllerOptions()).
-		Complete(c)
-}
-
 // Reconcile makes the cluster match what the TDSet with that key asks for at this time, and reports
 // the result in its status. Its own result has the time at which it has to be called again, even if
 // there is no event until then. The queue keeps only one such time for a key, and forgets it when
@@ -81,6 +68,19 @@ func (c *controller) syncStatus(ctx context.Context, tdset *TDSet, status TDSetS
 	}
 	c.recordEvent(tdset, status)
 	return nil
+}
+
+// setUp adds the controller to mgr, and declares which events enqueue which TDSets.
+func setUp(mgr ctrl.Manager, clock clock.PassiveClock) error {
+	c := &controller{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("tdset-controller"), clock: clock}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&TDSet{}).
+		// A Deployment concerns the TDSet with its name, no matter whose it is, so enqueue the
+		// Deployment's own key. Owns would enqueue the same key, but not for a Deployment that
+		// isn't ours, or no longer is.
+		Watches(&appsv1.Deployment{}, &handler.EnqueueRequestForObject{}).
+		WithOptions(controllerOptions()).
+		Complete(c)
 }
 
 // requeueAt returns the result with which Reconcile is called again at next, or never if next is
