@@ -48,7 +48,7 @@ type T struct {
 
 type world struct {
 	client    dynamic.Interface
-	namespace string
+	Namespace string
 	resources map[string]schema.GroupVersionResource // those outside of the core group
 	log       string                                 // the file to which the operator's output goes
 	operator  *exec.Cmd
@@ -102,8 +102,8 @@ func (t *T) connect() {
 	namespaces := t.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 	namespace, err := namespaces.Create(t.Context(), t.read("{apiVersion: v1, kind: Namespace, metadata: {generateName: exercise-}}"), metav1.CreateOptions{})
 	t.must(err)
-	t.namespace = namespace.GetName()
-	t.Cleanup(func() { t.must(namespaces.Delete(context.Background(), t.namespace, metav1.DeleteOptions{})) })
+	t.Namespace = namespace.GetName()
+	t.Cleanup(func() { t.must(namespaces.Delete(context.Background(), t.Namespace, metav1.DeleteOptions{})) })
 }
 
 // applyCRD creates or updates a CRD, and waits until it is served.
@@ -130,7 +130,7 @@ func (t *T) Restart(flags ...string) {
 	log, err := os.OpenFile(t.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	t.must(err)
 	defer log.Close()
-	operator, exited := exec.Command(os.Args[0], append(flags, "--kubeconfig="+os.Getenv("TEST_KUBECONFIG"), "--namespace="+t.namespace)...), make(chan struct{})
+	operator, exited := exec.Command(os.Args[0], append(flags, "--kubeconfig="+os.Getenv("TEST_KUBECONFIG"), "--namespace="+t.Namespace)...), make(chan struct{})
 	operator.Env = append(os.Environ(), asOperator+"=1")
 	operator.Stdout, operator.Stderr = log, log
 	t.must(operator.Start())
@@ -192,7 +192,7 @@ func (t *T) Resource(plural string) dynamic.ResourceInterface {
 	if !found {
 		resource = schema.GroupVersionResource{Version: "v1", Resource: plural}
 	}
-	return t.client.Resource(resource).Namespace(t.namespace)
+	return t.client.Resource(resource).Namespace(t.Namespace)
 }
 
 // read reads an object from YAML, or from a file that ends with .yaml.
@@ -219,7 +219,7 @@ func (t *T) Create(resource, from string, set ...string) {
 		t.must(yaml.Unmarshal([]byte(text), &value))
 		t.must(unstructured.SetNestedField(object.Object, value, strings.Split(path, ".")...))
 	}
-	object.SetNamespace(t.namespace)
+	object.SetNamespace(t.Namespace)
 	_, err := t.Resource(resource).Create(t.Context(), object, metav1.CreateOptions{})
 	t.must(err)
 }
