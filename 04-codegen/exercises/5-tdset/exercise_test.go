@@ -1,453 +1,154 @@
 //go:build check || solution
 
-// The tests of this exercise: first newController and each write separately, then the whole program
-// in a cluster, while time passes. cluster_test.go has the helpers, such as until and wantReplicas.
+// One TDSet's day on a real API server, in stages. Each stage needs the ones before it.
 //
-// As given, newController returns an error, so no test can run. `workshop test` checks these
-// failures:
-//
-// fails: TestNewController
-// says: newController: the controller has no clients, informers and listers yet
-//
-// fails: TestWrites
-// says: newController: the controller has no clients, informers and listers yet
-//
-// fails: TestRun
-// says: newController: the controller has no clients, informers and listers yet
+// fails: TestATDSetsDay/a TDSet gets its Deployment, with the replicas of the hour
+// says: the operator has exited: 5-tdset: the controller has no clients, informers and listers yet
 
 package main
 
 import (
+	"os"
+	"strings"
 	"testing"
-	"testing/synctest"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"example.com/operators/04-codegen/test/operatortest"
 )
 
-func TestNewController(t *testing.T) {
-	wantController(t)
-	for sentence, test := range map[string]func(c *cluster){
-		"the listers read from the informers' caches": func(c *cluster) {
-			tdset, deployment := example(c.T), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-			c.program.tdsetInformer.GetIndexer().Add(tdset)
-			c.program.deploymentInformer.GetIndexer().Add(deployment)
-			if _, err := c.program.getTDSet(c.Context(), types.NamespacedName{Namespace: namespace, Name: name}); err != nil {
-				c.Errorf("tdsetsLister doesn't find the TDSet that tdsetInformer has: %v", err)
-			}
-			if _, err := c.program.getDeployment(c.Context(), namespace, name); err != nil {
-				c.Errorf("deploymentsLister doesn't find the Deployment that deploymentInformer has: %v", err)
-			}
-		},
-		"without a namespace, the informers watch all namespaces": func(c *cluster) {
-			c.put(elsewhere(example(c.T)), "tdsets")
-			c.put(elsewhere(c.othersDeployment(1)), "deployments")
-			c.running(func() {
-				c.wantCached("elsewhere/" + name)
-			})
-		},
-		"with a namespace, the informers watch no other": func(c *cluster) {
-			c.put(elsewhere(example(c.T)), "tdsets")
-			c.put(elsewhere(c.othersDeployment(1)), "deployments")
-			c.program = newProgram(c.T, c.api, namespace, c.clock)
-			c.running(func() {
-				c.wantCached()
-			})
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
-	}
-}
+func TestMain(m *testing.M) { operatortest.Main(m, main) }
 
-func TestWrites(t *testing.T) {
-	wantController(t)
-	for sentence, test := range map[string]func(c *cluster){
-		"createDeployment creates the Deployment, and owns the fields that it sets": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			c.wantReplicas(3)
-			c.wantOwner(c.deployment(), fieldOwner, "f:spec", "f:replicas")
-		},
-		"createDeployment doesn't change a Deployment that somebody has just created": func(c *cluster) {
-			c.putTDSet()
-			c.put(c.othersDeployment(1), "deployments")
-			c.wantError("createDeployment", c.createDeployment(3))
-			c.wantReplicas(1)
-		},
-		"updateDeployment reverts what somebody has changed, and owns that field again": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
-			c.wantNoError("updateDeployment", c.updateDeployment(c.deployment(), 3))
-			c.wantReplicas(3)
-			c.wantOwner(c.deployment(), fieldOwner, "f:spec", "f:replicas")
-		},
-		"updateDeployment succeeds even if somebody has annotated the Deployment since": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			observed := c.deployment()
-			c.changeDeployment(func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "blue"} })
-			c.wantNoError("after somebody annotated the Deployment, updateDeployment", c.updateDeployment(observed, 5))
-			c.wantReplicas(5)
-			if got := c.deployment().Annotations["team"]; got != "blue" {
-				c.Errorf("the annotation team, which somebody else owns, is %q, want blue", got)
-			}
-		},
-		"updateDeployment doesn't change another Deployment with the same name": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			observed := c.deployment()
-			c.remove("deployments")
-			c.put(c.othersDeployment(1), "deployments")
-			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
-			c.wantReplicas(1)
-		},
-		"updateDeployment doesn't create a Deployment that was deleted": func(c *cluster) {
-			c.putTDSet()
-			c.wantNoError("createDeployment", c.createDeployment(3))
-			observed := c.deployment()
-			c.remove("deployments")
-			c.wantError("updateDeployment", c.updateDeployment(observed, 5))
-			if read[appsv1.Deployment](c, "deployments") != nil {
-				c.Error("updateDeployment created a Deployment, want none")
-			}
-		},
-		"updateTDSetStatus writes the status, and nothing else": func(c *cluster) {
-			c.putTDSet()
-			before := c.tdset()
-			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(before, someStatus(7)))
-			after := c.tdset()
-			if got, want := after.Status, someStatus(7); !equality.Semantic.DeepEqual(got, want) {
-				c.Errorf("the status is\n%+v, want\n%+v", got, want)
-			}
-			if after.Generation != before.Generation {
-				c.Errorf("the spec is %+v, want no change", after.Spec)
-			}
-		},
-		"updateTDSetStatus overwrites a status that somebody else has written": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.Status = someStatus(1)
-				tdset.Status.Conditions[0].Reason = "ByHand"
-			})
-			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), someStatus(2)))
-			c.wantReason("Some")
-		},
-		"updateTDSetStatus doesn't take over somebody else's condition": func(c *cluster) {
-			blessed := someStatus(1).Conditions[0]
-			blessed.Type = "Blessed"
-			c.putTDSet(func(tdset *TDSet) { tdset.Status.Conditions = []metav1.Condition{blessed} })
-			status := someStatus(1)
-			status.Conditions = append(status.Conditions, blessed) // as desiredStatus returns it
-			c.wantNoError("updateTDSetStatus", c.updateTDSetStatus(c.tdset(), status))
-			if meta.FindStatusCondition(c.tdset().Status.Conditions, "Blessed") == nil {
-				c.Fatal("the condition Blessed, which somebody else owns, is gone")
-			}
-			c.wantOwner(c.tdset(), somebody, "f:status", "f:conditions", `k:{"type":"Blessed"}`)
-		},
-		"updateTDSetStatus doesn't write a status that was computed from an old spec": func(c *cluster) {
-			c.putTDSet()
-			seen := c.tdset()
-			c.putTDSet(func(tdset *TDSet) { tdset.Spec.DefaultReplica = 1 })
-			c.wantError("updateTDSetStatus", c.updateTDSetStatus(seen, someStatus(1)))
-			if conditions := c.tdset().Status.Conditions; len(conditions) > 0 {
-				c.Errorf("the status has a condition with the reason %q, want no conditions", conditions[0].Reason)
-			}
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
-	}
-}
+const othersDeployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: theirs}, spec: {selector: {matchLabels: {app: theirs}},
+	template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: app, image: nginx}]}}}}`
 
-func TestRun(t *testing.T) {
-	wantController(t)
-	for sentence, test := range map[string]func(c *cluster){
-		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.wantReplicas(5)
-			})
-		},
-		"a TDSet that is created later gets its Deployment at once": func(c *cluster) {
-			c.until("10:00")
-			c.running(func() {
-				c.putTDSet()
-				c.wantReplicas(5)
-			})
-		},
-		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
-				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
-			})
-			c.running(func() {
-				c.wantNothingWritten()
-			})
-		},
-		"a new image is rolled out": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
-				if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != "another" {
-					c.Errorf("the Deployment's image is %s, want another", got)
-				}
-			})
-		},
-		"a manual change is reverted, and a deleted Deployment is created again": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
-				c.wantReplicas(3)
-				c.remove("deployments")
-				c.wantReplicas(3)
-			})
-		},
-		"a Deployment is created again even if the watch missed its deletion": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.removeUnseen("deployments")
-				c.until("00:05")
-				c.wantReplicas(3)
-			})
-		},
-		"someone else's Deployment is left alone, and replaced only after it is deleted": func(c *cluster) {
-			c.putTDSet()
-			c.put(c.othersDeployment(1), "deployments")
-			c.running(func() {
-				c.wantReplicas(1)
-				c.wantReason(reasonResourceExists)
-				c.remove("deployments")
-				c.wantReplicas(3)
-			})
-		},
-		"someone else's Deployment is left alone even if it isn't in the cache yet": func(c *cluster) {
-			c.running(func() {
-				c.putUnseen(c.othersDeployment(3), "deployments")
-				c.putTDSet()
-				c.wantReason(reasonResourceExists)
-				if owners := c.deployment().OwnerReferences; len(owners) > 0 {
-					c.Errorf("someone else's Deployment now has the owner %s %s, want none", owners[0].Kind, owners[0].Name)
-				}
-			})
-		},
-		"the fields that others have added to the Deployment stay when it is scaled": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.changeDeployment(func(d *appsv1.Deployment) {
-					d.Annotations = map[string]string{"team": "blue"}
-					pod := &d.Spec.Template.Spec
-					pod.Containers = append(pod.Containers, corev1.Container{Name: "sidecar", Image: "log"})
-					pod.Containers[0].Ports = append(pod.Containers[0].Ports, corev1.ContainerPort{Name: "metrics", ContainerPort: 9000})
-				})
-				c.scaled = nil
-				c.until("09:00")
-				c.wantReplicas(5)
-				d := c.deployment()
-				containers := d.Spec.Template.Spec.Containers
-				if len(containers) != 2 || len(containers[0].Ports) != 2 || d.Annotations["team"] != "blue" {
-					c.Errorf("the Deployment has %d containers, the first of them %d ports, and the annotations %v; want 2, 2 and team=blue",
-						len(containers), len(containers[0].Ports), d.Annotations)
-				}
-			})
-			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5")
-		},
-		"the status follows the Deployment": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.wantReason(reasonProgressing)
-				c.changeDeployment(available)
-				c.wantReason(reasonAsScheduled)
-			})
-		},
-		"a refused create is visible, and a retry writes no status": func(c *cluster) {
-			c.locked(func() { c.api.refusing = true })
-			c.putTDSet()
-			c.running(func() {
-				c.until("00:05")
-				c.wantReason(reasonRefused)
-				if c.api.refused < 2 || len(c.status) != 1 {
-					c.Errorf("the create was refused %d times, and the status written %d times, want several times, and once", c.api.refused, len(c.status))
-				}
-				c.locked(func() { c.api.refusing = false })
-				c.until("00:07")
-				c.wantReplicas(3)
-			})
-		},
-		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.scaled, c.status = nil, nil
-				c.until("11:00")
-				c.clock.calls()
-				c.until("16:30")
-				c.wantNoCalls("from 11:00 to 16:30, when nothing changes")
-				c.until("00:30")
-			})
-			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
-			if len(c.status) > len(c.scaled) {
-				c.Errorf("the status was written at %q, want at most as many writes as of the Deployment", c.status)
-			}
-		},
-		"a new schedule applies at once, and so do its boundaries": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) {
-					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
-				})
-				c.wantReplicas(7)
-				c.until("20:00")
-				c.wantReplicas(3)
-			})
-		},
-		"nothing is written at the boundaries of a replaced schedule": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) {
-					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
-				})
-				c.scaled, c.status = nil, nil
-				c.until("17:30")
-				c.wantNothingWritten()
-			})
-		},
-		"nothing is written at the boundaries of a deleted TDSet": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.remove("tdsets")
-				c.remove("deployments")
-				c.scaled, c.status = nil, nil
-				c.until("17:30")
-				c.wantNothingWritten()
-			})
-		},
-		"if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.clock.calls()
-				c.failing("08:59:30", "09:04:30")
-				if calls := c.clock.calls(); calls > 100 {
-					c.Errorf("while the server failed: got %d calls of c.clock.Now, want at most 100: increase the pause between retries", calls)
-				}
-				c.until("09:05:30")
-				c.wantReplicas(5)
-				c.until("17:00")
-				c.wantReplicas(3)
-			})
-		},
-		"if the server fails for a second, the Deployment is scaled a moment after that": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.failing("08:59:59", "09:00:01")
-				c.until("09:00:03")
-				c.wantReplicas(5)
-			})
-		},
-		"after a success, the next failure is retried after a short delay again": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.failing("08:59:30", "09:04:30")
-				c.until("09:05:30")
-				c.wantReplicas(5)
-				c.failing("16:59:59", "17:00:01")
-				c.until("17:00:03")
-				c.wantReplicas(3)
-			})
-		},
-		"with intervalMint, the TDSet is checked at least that often": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.Spec.SchedulingConfig = []Scheduling{}
-				tdset.Spec.IntervalMint = 10
-			})
-			c.running(func() {
-				for _, at := range []string{"00:11", "00:22", "00:33"} {
-					c.clock.calls()
-					if c.until(at); c.clock.calls() == 0 {
-						c.Errorf("in the eleven minutes before %s: got no call of c.clock.Now, want at least one", at)
-					}
-				}
-			})
-		},
-		"after the shutdown, nothing happens at a boundary": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {})
-			c.clock.calls()
-			c.until("09:30")
-			c.wantNoCalls("at 09:00, after the shutdown")
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
-	}
-}
-
-// wantController ends the test if newController fails or starts a goroutine.
-func wantController(t *testing.T) {
-	t.Helper()
-	defer func() {
-		if deadlock := recover(); deadlock != nil { // every goroutine of a bubble has to end
-			t.Fatal("newController started a goroutine that doesn't end, such as an informer's: start the informers in run")
+func TestATDSetsDay(t *testing.T) {
+	const example = "manifests/tdset.yaml" // from 7 to 9 it asks for 3 replicas, and from 9 to 17 for 5
+	stage := operatortest.Start(t, "manifests/crd.yaml", "--now=2026-03-02T08:59:53Z")
+	stage("a TDSet gets its Deployment, with the replicas of the hour", func(t *operatortest.T) {
+		t.Create("tdsets", example, "metadata.name=day")
+		t.Has("deployments", "day", ".spec.replicas", "3")
+		t.IsOwnedBy("deployments", "day", "TDSet day")
+	})
+	stage("the status says when all replicas are available", func(t *operatortest.T) {
+		t.HasCondition("tdsets", "day", "Ready", "True AsScheduled from hour 7 to 9")
+		t.Has("tdsets", "day", ".status.observedGeneration", "1")
+	})
+	stage("at nine, the Deployment is scaled, although no object has changed", func(t *operatortest.T) {
+		t.Has("deployments", "day", ".spec.replicas", "5")
+		t.HasCondition("tdsets", "day", "Ready", "True AsScheduled from hour 9 to 17")
+	})
+	stage("between two boundaries, nothing is written", func(t *operatortest.T) {
+		t.IsQuiet("day", "tdsets", "deployments")
+	})
+	stage("a new image is rolled out", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"spec": {"container": {"image": "another"}}}`)
+		t.Has("deployments", "day", ".spec.template.spec.containers[0].image", "another")
+	})
+	stage("a new schedule applies at once", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"spec": {"schedulingConfig": [{"startTime": 8, "endTime": 20, "replica": 7}]}}`)
+		t.Has("deployments", "day", ".spec.replicas", "7")
+	})
+	stage("a manual change is reverted, but the fields that others have added stay", func(t *operatortest.T) {
+		t.Patch("deployments", "day", `{"metadata": {"annotations": {"team": "blue"}}, "spec": {"replicas": 1}}`)
+		t.Has("deployments", "day", ".spec.replicas", "7")
+		t.Has("deployments", "day", ".metadata.annotations.team", "blue")
+	})
+	stage("a status that somebody else has written is overwritten", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"status": {"observedGeneration": 99}}`, "status")
+		t.Has("tdsets", "day", ".status.observedGeneration", t.Get("tdsets", "day", ".metadata.generation"))
+	})
+	stage("other people's conditions stay, and stay theirs", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"status": {"conditions": [{"type": "Blessed", "status": "True", "reason": "ByHand", "message": "",
+			"lastTransitionTime": "2026-03-02T00:00:00Z"}]}}`, "status")
+		t.HasCondition("tdsets", "day", "Ready", "True")
+		t.HasCondition("tdsets", "day", "Blessed", "True")
+		owned := t.Get("tdsets", "day", ".metadata.managedFields[?(@.manager=='tdset-controller')].fieldsV1")
+		if strings.Contains(owned, "Blessed") {
+			t.Errorf("the program has written somebody else's condition Blessed, too, so it owns these fields:\n%s", owned)
 		}
-	}()
-	synctest.Test(t, func(t *testing.T) { newProgram(t, newFakeAPI(), "", &testClock{t: t}) })
+	})
+	stage("a status that was computed from an old spec isn't written", func(t *operatortest.T) {
+		c, key := newInProcess(t, ""), types.NamespacedName{Namespace: t.Namespace, Name: "day"}
+		old, err := c.tdsets.ScheduleV1().TDSets(key.Namespace).Get(t.Context(), key.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Patch("tdsets", "day", `{"spec": {"defaultReplica": 1}}`)
+		if err := c.updateTDSetStatus(t.Context(), old, old.Status); !apierrors.IsConflict(err) {
+			t.Errorf("the spec has changed since the program read it, but updateTDSetStatus returns %v, want a conflict", err)
+		}
+	})
+	stage("without a namespace, the informers watch all namespaces, and with one no other", func(t *operatortest.T) {
+		key := types.NamespacedName{Namespace: t.Namespace, Name: "day"}
+		for namespace, want := range map[string]bool{"": true, "default": false} {
+			c := newInProcess(t, namespace)
+			go c.tdsetInformer.RunWithContext(t.Context())
+			go c.deploymentInformer.RunWithContext(t.Context())
+			if !cache.WaitForCacheSync(t.Context().Done(), c.tdsetInformer.HasSynced, c.deploymentInformer.HasSynced) {
+				t.Fatal("the informers don't sync")
+			}
+			_, noTDSet := c.getTDSet(t.Context(), key)
+			_, noDeployment := c.getDeployment(t.Context(), key.Namespace, key.Name)
+			if (noTDSet == nil) != want || (noDeployment == nil) != want {
+				t.Errorf("newController for the namespace %q: the listers find the TDSet in %s: %v, and its Deployment: %v; want %v",
+					namespace, key.Namespace, noTDSet == nil, noDeployment == nil, want)
+			}
+		}
+	})
+	stage("a deleted Deployment is created again", func(t *operatortest.T) {
+		before := t.Get("deployments", "day", ".metadata.uid")
+		t.Delete("deployments", "day")
+		t.Changes("deployments", "day", ".metadata.uid", before)
+	})
+	stage("someone else's Deployment is left alone, and the status says so", func(t *operatortest.T) {
+		t.Create("deployments", othersDeployment)
+		t.Create("tdsets", example, "metadata.name=theirs")
+		t.HasCondition("tdsets", "theirs", "Ready", "False ErrResourceExists")
+		t.Has("deployments", "theirs", ".spec.replicas", "1")
+		t.Has("deployments", "theirs", ".metadata.ownerReferences", "")
+	})
+	stage("once it is deleted, the TDSet gets its own", func(t *operatortest.T) {
+		// The status above is a write, and so an event. When a TDSet that is created after it has its
+		// Deployment, that event was handled.
+		t.Create("tdsets", example, "metadata.name=another")
+		t.IsOwnedBy("deployments", "another", "TDSet another")
+		t.Delete("deployments", "theirs")
+		t.IsOwnedBy("deployments", "theirs", "TDSet theirs")
+	})
+	stage("the status says why a write is refused, and when that ends, the TDSet gets its Deployment", func(t *operatortest.T) {
+		t.ForbidDeployments()
+		t.Create("tdsets", example, "metadata.name=unlucky")
+		t.HasCondition("tdsets", "unlucky", "Ready", "False Refused")
+		t.Delete("resourcequotas", "none")
+		t.IsOwnedBy("deployments", "unlucky", "TDSet unlucky")
+	})
+	stage("a TDSet that is being deleted gets nothing", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"metadata": {"finalizers": ["example.com/wait"]}}`)
+		defer t.Patch("tdsets", "day", `{"metadata": {"finalizers": null}}`) // even if the test fails
+		t.Delete("tdsets", "day")
+		t.Delete("deployments", "day")
+		// When a TDSet that is created after that has its Deployment, the deletion was handled.
+		t.Create("tdsets", example, "metadata.name=last")
+		t.IsOwnedBy("deployments", "last", "TDSet last")
+		t.IsGone("deployments", "day")
+	})
 }
 
-// createDeployment, updateDeployment and updateTDSetStatus call the controller's functions.
-
-func (c *cluster) createDeployment(replicas int32) error {
-	_, err := c.program.createDeployment(c.Context(), desiredDeployment(c.tdset(), replicas))
-	return err
-}
-
-func (c *cluster) updateDeployment(observed *appsv1.Deployment, replicas int32) error {
-	_, err := c.program.updateDeployment(c.Context(), observed, desiredDeployment(c.tdset(), replicas))
-	return err
-}
-
-func (c *cluster) updateTDSetStatus(seen *TDSet, status TDSetStatus) error {
-	return c.program.updateTDSetStatus(c.Context(), seen, status)
-}
-
-func (c *cluster) wantNoError(function string, err error) {
-	c.Helper()
+// newInProcess returns a controller that doesn't run, for tests that call its functions.
+func newInProcess(t *operatortest.T, namespace string) *controller {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("TEST_KUBECONFIG"))
 	if err != nil {
-		c.Fatalf("%s returned the error: %v", function, err)
+		t.Fatal(err)
 	}
-}
-
-func (c *cluster) wantError(function string, err error) {
-	c.Helper()
-	if err == nil {
-		c.Errorf("%s returned no error, want one", function)
+	c, err := newController(t.Context(), config, namespace, shiftedClock{})
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// someStatus returns a status that was computed from that generation.
-func someStatus(generation int64) TDSetStatus {
-	return TDSetStatus{
-		ObservedGeneration: generation,
-		Conditions: []metav1.Condition{{
-			Type:               conditionReady,
-			Status:             metav1.ConditionTrue,
-			ObservedGeneration: generation,
-			LastTransitionTime: metav1.NewTime(midnight),
-			Reason:             "Some",
-			Message:            "a message",
-		}},
-	}
-}
-
-// elsewhere moves an object to another namespace.
-func elsewhere[T metav1.Object](object T) T {
-	object.SetNamespace("elsewhere")
-	return object
+	return c
 }
