@@ -1,336 +1,177 @@
 //go:build check || solution
 
-// These tests check what the program does in a cluster while time passes. Their helpers, such as
-// until and wantReplicas, are in cluster_test.go.
+// TestATDSetsDay runs the program on a real API server, in stages. Each stage needs the ones before
+// it. TestTimers checks what happens minutes later, with testing/synctest, where waiting takes no
+// time.
 //
-// As given, the program handles each TDSet only once, when it is added. `workshop test` checks
-// these failures:
+// As given, the program handles each TDSet only once, when it is added:
 //
-// fails: TestRun/a new image is rolled out
-// says: the Deployment's image is crccheck/hello-world, want another
+// fails: TestTimers/after a failure, there is another attempt within a minute, but not at once
+// says: no request in the minute after the failure, want another attempt
 //
-// fails: TestRun/a manual change is reverted, and a deleted Deployment is created again
-// says: at 00:00:01 the Deployment has 1 replicas, want 3
+// fails: TestTimers/a TDSet whose deletion the watch has missed isn't due any more
+// says: handleObject panics: interface conversion: cache.DeletedFinalStateUnknown
 //
-// fails: TestRun/a Deployment is created again even if the watch missed its deletion
-// says: at 00:05:00 there is no Deployment, want one with 3 replicas
-//
-// fails: TestRun/someone else's Deployment is left alone, and replaced only after it is deleted
-// says: at 00:00:01 there is no Deployment, want one with 3 replicas
-//
-// fails: TestRun/the status follows the Deployment
-// says: the condition Ready has the reason Progressing, want AsScheduled
-//
-// fails: TestRun/a refused create is visible, and a retry writes no status
-// says: at 00:07:00 there is no Deployment, want one with 3 replicas
-//
-// fails: TestRun/for a whole day, the Deployment is scaled exactly at each boundary, and never in between
-// says: the writes of the Deployment are [],
-//
-// fails: TestRun/a new schedule applies at once, and so do its boundaries
-// says: at 10:00:01 the Deployment has 5 replicas, want 7
-//
-// fails: TestRun/the first boundary of a new schedule may be earlier than the old one
-// says: at 12:00:00 the Deployment has 5 replicas, want 3
-//
-// fails: TestRun/two TDSets are each scaled at their own boundaries, and both at a shared one
-// says: at 09:00:00 the second TDSet's Deployment has 3 replicas, want 7
-//
-// fails: TestRun/an event of an unrelated Deployment doesn't cancel a boundary
-// says: at 09:00:00 the Deployment has 3 replicas, want 5
-//
-// fails: TestRun/if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that
-// says: at 09:05:30 the Deployment has 3 replicas, want 5
-//
-// fails: TestRun/a new image that is set while the server fails is rolled out within a minute after that
-// says: the Deployment's image is crccheck/hello-world, want another
-//
-// fails: TestRun/with intervalMint, the TDSet is checked at least that often
-// says: in the eleven minutes before 00:11: got no call of c.clock.Now, want at least one
-//
-// fails: TestEveryWriteHoldsTheLock
-// says: at 09:00:00 the Deployment has 3 replicas, want 5
+// fails: TestATDSetsDay/the status says when all replicas are available
+// says: tdsets "day" has the condition Ready: True AsScheduled from hour 7 to 9
 
 package main
 
 import (
-	"context"
+	"errors"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"example.com/operators/02-informers/test/operatortest"
 )
 
-func TestRun(t *testing.T) {
-	for sentence, test := range map[string]func(c *cluster){
-		"a TDSet that existed before the start gets its Deployment, with the replicas of the hour": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.wantReplicas(5)
-			})
-		},
-		"a TDSet that is created later gets its Deployment at once": func(c *cluster) {
-			c.until("10:00")
-			c.running(func() {
-				c.putTDSet()
-				c.wantReplicas(5)
-			})
-		},
-		"nothing is written for a TDSet that is being deleted": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.DeletionTimestamp = &metav1.Time{Time: midnight}
-				tdset.Finalizers = []string{metav1.FinalizerDeleteDependents}
-			})
-			c.running(func() {
-				c.wantNothingWritten()
-			})
-		},
-		"a new image is rolled out": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
-				c.wantImage("another")
-			})
-		},
-		"a manual change is reverted, and a deleted Deployment is created again": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.changeDeployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(1)) })
-				c.wantReplicas(3)
-				c.remove("deployments")
-				c.wantReplicas(3)
-			})
-		},
-		"a Deployment is created again even if the watch missed its deletion": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.removeUnseen("deployments")
-				c.until("00:05")
-				c.wantReplicas(3)
-			})
-		},
-		"someone else's Deployment is left alone, and replaced only after it is deleted": func(c *cluster) {
-			c.putTDSet()
-			other := desiredDeployment(example(c.T), 1)
-			other.OwnerReferences = nil
-			c.put(other, "deployments")
-			c.running(func() {
-				c.wantReplicas(1)
-				c.wantReason(reasonResourceExists)
-				c.remove("deployments")
-				c.wantReplicas(3)
-			})
-		},
-		"the status follows the Deployment": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.wantReason(reasonProgressing)
-				c.changeDeployment(available)
-				c.wantReason(reasonAsScheduled)
-			})
-		},
-		"a refused create is visible, and a retry writes no status": func(c *cluster) {
-			c.locked(func() { c.api.refusing = true })
-			c.putTDSet()
-			c.running(func() {
-				c.until("00:05")
-				c.wantReason(reasonRefused)
-				if c.api.refused < 2 || len(c.status) != 1 {
-					c.Errorf("the create was refused %d times, and the status written %d times, want several times, and once", c.api.refused, len(c.status))
-				}
-				c.locked(func() { c.api.refusing = false })
-				c.until("00:07")
-				c.wantReplicas(3)
-			})
-		},
-		"for a whole day, the Deployment is scaled exactly at each boundary, and never in between": func(c *cluster) {
-			c.putTDSet()
-			c.running(func() {
-				c.scaled, c.status = nil, nil
-				c.until("11:00")
-				c.clock.calls()
-				c.until("16:30")
-				c.wantNoCalls("from 11:00 to 16:30, when nothing changes")
-				c.until("00:30")
-			})
-			c.wantScaled("01:00:00: 2", "07:00:00: 3", "09:00:00: 5", "17:00:00: 3", "19:00:00: 2", "00:00:00: 3")
-			if len(c.status) > len(c.scaled) {
-				c.Errorf("the status was written at %q, want at most as many writes as of the Deployment", c.status)
+func TestMain(m *testing.M) { operatortest.Main(m, main) }
+
+// A TDSet is in the informer's cache, and every request fails.
+func TestTimers(t *testing.T) {
+	klog.SetLogger(klog.Logger{}) // the program's log would only hide what the test reports
+	key := types.NamespacedName{Namespace: "temp", Name: "a"}
+	tdset := &TDSet{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	for sentence, test := range map[string]func(t *testing.T, c *controller, sent *int){
+		"after a failure, there is another attempt within a minute, but not at once": func(t *testing.T, c *controller, sent *int) {
+			c.handle(t.Context(), key)
+			attempt := *sent
+			sleep(time.Second)
+			if *sent > attempt {
+				t.Errorf("%d requests in the second after the failure, want none", *sent-attempt)
+			}
+			sleep(time.Minute)
+			if *sent == attempt {
+				t.Error("no request in the minute after the failure, want another attempt")
 			}
 		},
-		"a new schedule applies at once, and so do its boundaries": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) {
-					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
-				})
-				c.wantReplicas(7)
-				c.until("20:00")
-				c.wantReplicas(3)
-			})
+		"a call of handle replaces the timer of the one before": func(t *testing.T, c *controller, sent *int) {
+			c.handle(t.Context(), key)
+			attempt := *sent
+			c.handle(t.Context(), key)
+			sleep(61 * time.Second)
+			if *sent > 3*attempt {
+				t.Errorf("after two calls of handle, %d attempts follow, want one: stop the timer that you replace", *sent/attempt-2)
+			}
 		},
-		"the first boundary of a new schedule may be earlier than the old one": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) {
-					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 12, Replica: 7}}
-				})
-				c.until("12:00")
-				c.wantReplicas(3)
-				c.until("08:00")
-				c.wantReplicas(7)
-			})
-		},
-		"two TDSets are each scaled at their own boundaries, and both at a shared one": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.putAnother(Scheduling{StartTime: 9, EndTime: 11, Replica: 7}, Scheduling{StartTime: 12, EndTime: 17, Replica: 8})
-			c.running(func() {
-				c.wantReplicasOfBoth(3, 3)
-				c.until("09:00")
-				c.wantReplicasOfBoth(5, 7)
-				c.until("11:00")
-				c.wantReplicasOfBoth(5, 3)
-				c.until("12:00")
-				c.wantReplicasOfBoth(5, 8)
-				c.until("17:00")
-				c.wantReplicasOfBoth(3, 3)
-				c.until("19:00")
-				c.wantReplicasOfBoth(2, 3)
-			})
-		},
-		"an event of an unrelated Deployment doesn't cancel a boundary": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.putUnrelated()
-				c.until("09:00")
-				c.wantReplicas(5)
-			})
-		},
-		"the boundaries of a replaced schedule are forgotten": func(c *cluster) {
-			c.until("10:00")
-			c.putTDSet()
-			c.running(func() {
-				c.putTDSet(func(tdset *TDSet) {
-					tdset.Spec.SchedulingConfig = []Scheduling{{StartTime: 8, EndTime: 20, Replica: 7}}
-				})
-				c.clock.calls()
-				c.until("17:30")
-				c.wantNoCalls("at 17:00, a boundary of the old schedule")
-			})
-		},
-		"a deleted TDSet is forgotten": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.remove("tdsets")
-				c.clock.calls()
-				c.until("09:30")
-				c.wantNoCalls("at 09:00, a boundary of the deleted TDSet")
-			})
-		},
-		"a deleted TDSet is forgotten even if the watch missed its deletion": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.removeUnseen("tdsets")
-				c.until("08:30")
-				c.clock.calls()
-				c.until("09:30")
-				c.wantNoCalls("at 09:00, a boundary of the deleted TDSet")
-			})
-		},
-		"if the server fails for five minutes at a boundary, the Deployment is scaled within a minute after that": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.clock.calls()
-				c.failing("08:59:30", "09:04:30")
-				if calls := c.clock.calls(); calls > 100 {
-					c.Errorf("while the server failed: got %d calls of c.clock.Now, want at most 100: increase the pause between retries", calls)
+		"a TDSet whose deletion the watch has missed isn't due any more": func(t *testing.T, c *controller, sent *int) {
+			c.handle(t.Context(), key)
+			c.tdsetInformer.GetStore().Delete(tdset)
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("handleObject panics: %v", p)
 				}
-				c.until("09:05:30")
-				c.wantReplicas(5)
-				c.until("17:00")
-				c.wantReplicas(3)
-			})
-		},
-		"a new image that is set while the server fails is rolled out within a minute after that": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {
-				c.failing("08:10:30", "08:12", func() {
-					c.putTDSet(func(tdset *TDSet) { tdset.Spec.Container.Image = "another" })
-				})
-				c.until("08:13:10")
-				c.wantImage("another")
-			})
-		},
-		"with intervalMint, the TDSet is checked at least that often": func(c *cluster) {
-			c.putTDSet(func(tdset *TDSet) {
-				tdset.Spec.SchedulingConfig = []Scheduling{}
-				tdset.Spec.IntervalMint = 10
-			})
-			c.running(func() {
-				for _, at := range []string{"00:11", "00:22", "00:33"} {
-					c.clock.calls()
-					if c.until(at); c.clock.calls() == 0 {
-						c.Errorf("in the eleven minutes before %s: got no call of c.clock.Now, want at least one", at)
-					}
-				}
-			})
-		},
-		"after the shutdown, nothing happens at a boundary": func(c *cluster) {
-			c.until("08:00")
-			c.putTDSet()
-			c.running(func() {})
-			c.clock.calls()
-			c.until("09:30")
-			c.wantNoCalls("at 09:00, after the shutdown")
+			}()
+			c.handleObject(t.Context(), cache.DeletedFinalStateUnknown{Key: key.String(), Obj: tdset})
+			if len(c.timers) > 0 {
+				t.Error("the TDSet is gone, but it still has a timer: does handleObject get the name from a cache.DeletedFinalStateUnknown?")
+			}
 		},
 	} {
-		t.Run(sentence, func(t *testing.T) { inACluster(t, (*controller).run, test) })
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				c, err := newController(&rest.Config{Transport: transport(func(*http.Request) (*http.Response, error) {
+					sent++
+					return nil, errors.New("the server is down")
+				})}, "", shiftedClock{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.tdsetInformer.GetStore().Add(tdset)
+				test(t, c, &sent)
+			})
+		})
 	}
 }
 
-// The handlers of both informers and a timer may all call handle at once.
-func TestEveryWriteHoldsTheLock(t *testing.T) {
-	inACluster(t, (*controller).run, func(c *cluster) {
-		wrote := c.api.onWrite
-		c.api.onWrite = func(verb string, object *unstructured.Unstructured) {
-			wrote(verb, object)
-			if c.program.working.TryLock() {
-				c.program.working.Unlock()
-				c.Errorf("at %s handle wrote (%s %s) without holding c.working, so two goroutines could handle the same TDSet at once", c.clock, verb, object.GetKind())
-			}
-		}
-		c.until("08:00")
-		c.putTDSet()
-		c.running(func() {
-			c.until("09:00")
-			c.wantReplicas(5)
-		})
-	})
+// sleep lets time pass, and then waits until the program has nothing left to do.
+func sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
-// A handler may wait for the lock during the shutdown, and get it only after all timers have been
-// stopped.
-func TestNoTimerAfterTheShutdown(t *testing.T) {
-	inACluster(t, (*controller).run, func(c *cluster) {
-		c.until("08:00")
-		c.putTDSet()
-		c.running(func() {})
-		ended, cancel := context.WithCancel(c.Context())
-		cancel()
-		c.program.handle(ended, types.NamespacedName{Namespace: namespace, Name: name})
-		c.clock.calls()
-		c.until("09:30")
-		c.wantNoCalls("at 09:00, because handle set a timer after the shutdown")
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+const othersDeployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: theirs}, spec: {selector: {matchLabels: {app: theirs}},
+	template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: app, image: nginx}]}}}}`
+
+func TestATDSetsDay(t *testing.T) {
+	const example = "manifests/tdset.yaml" // from 7 to 9 it asks for 3 replicas, and from 9 to 17 for 5
+	stage := operatortest.Start(t, "manifests/crd.yaml", "--now=2026-03-02T08:59:53Z")
+	stage("a TDSet gets its Deployment, with the replicas of the hour", func(t *operatortest.T) {
+		t.Create("tdsets", example, "metadata.name=day")
+		t.Has("deployments", "day", ".spec.replicas", "3")
+		t.IsOwnedBy("deployments", "day", "TDSet day")
+	})
+	stage("the status says when all replicas are available", func(t *operatortest.T) {
+		t.HasCondition("tdsets", "day", "Ready", "True AsScheduled from hour 7 to 9")
+		t.Has("tdsets", "day", ".status.observedGeneration", "1")
+	})
+	stage("at nine, the Deployment is scaled, although no object has changed", func(t *operatortest.T) {
+		t.Has("deployments", "day", ".spec.replicas", "5")
+		t.HasCondition("tdsets", "day", "Ready", "True AsScheduled from hour 9 to 17")
+	})
+	stage("between two boundaries, nothing is written", func(t *operatortest.T) {
+		t.IsQuiet("day", "tdsets", "deployments")
+	})
+	stage("a new image is rolled out", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"spec": {"container": {"image": "another"}}}`)
+		t.Has("deployments", "day", ".spec.template.spec.containers[0].image", "another")
+	})
+	stage("a new schedule applies at once", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"spec": {"schedulingConfig": [{"startTime": 8, "endTime": 20, "replica": 7}]}}`)
+		t.Has("deployments", "day", ".spec.replicas", "7")
+	})
+	stage("a manual change is reverted, but the fields that others have added stay", func(t *operatortest.T) {
+		t.Patch("deployments", "day", `{"metadata": {"annotations": {"team": "blue"}}, "spec": {"replicas": 1}}`)
+		t.Has("deployments", "day", ".spec.replicas", "7")
+		t.Has("deployments", "day", ".metadata.annotations.team", "blue")
+	})
+	stage("a deleted Deployment is created again", func(t *operatortest.T) {
+		before := t.Get("deployments", "day", ".metadata.uid")
+		t.Delete("deployments", "day")
+		t.Changes("deployments", "day", ".metadata.uid", before)
+	})
+	stage("someone else's Deployment is left alone, and the status says so", func(t *operatortest.T) {
+		t.Create("deployments", othersDeployment)
+		t.Create("tdsets", example, "metadata.name=theirs")
+		t.HasCondition("tdsets", "theirs", "Ready", "False ErrResourceExists")
+		t.Has("deployments", "theirs", ".spec.replicas", "1")
+		t.Has("deployments", "theirs", ".metadata.ownerReferences", "")
+	})
+	stage("once it is deleted, the TDSet gets its own", func(t *operatortest.T) {
+		// The status above is a write, and so an event. When a TDSet that is created after it has its
+		// Deployment, that event was handled.
+		t.Create("tdsets", example, "metadata.name=another")
+		t.IsOwnedBy("deployments", "another", "TDSet another")
+		t.Delete("deployments", "theirs")
+		t.IsOwnedBy("deployments", "theirs", "TDSet theirs")
+	})
+	stage("the status says why a write is refused", func(t *operatortest.T) {
+		t.ForbidDeployments()
+		t.Create("tdsets", example, "metadata.name=unlucky")
+		t.HasCondition("tdsets", "unlucky", "Ready", "False Refused")
+		t.Delete("resourcequotas", "none")
+	})
+	stage("a TDSet that is being deleted gets nothing", func(t *operatortest.T) {
+		t.Patch("tdsets", "day", `{"metadata": {"finalizers": ["example.com/wait"]}}`)
+		defer t.Patch("tdsets", "day", `{"metadata": {"finalizers": null}}`) // even if the test fails
+		t.Delete("tdsets", "day")
+		t.Delete("deployments", "day")
+		// When a TDSet that is created after that has its Deployment, the deletion was handled.
+		t.Create("tdsets", example, "metadata.name=last")
+		t.IsOwnedBy("deployments", "last", "TDSet last")
+		t.IsGone("deployments", "day")
 	})
 }

@@ -47,7 +47,7 @@ type T struct {
 }
 
 type world struct {
-	client    dynamic.Interface
+	Client    dynamic.Interface
 	Namespace string
 	resources map[string]schema.GroupVersionResource // those outside of the core group
 	log       string                                 // the file to which the operator's output goes
@@ -61,12 +61,8 @@ type world struct {
 // skipped.
 func Start(test *testing.T, crd string, flags ...string) (stage func(sentence string, run func(t *T))) {
 	test.Helper()
-	t := &T{test, &world{
-		log:       filepath.Join(test.TempDir(), "log"),
-		resources: map[string]schema.GroupVersionResource{"deployments": {Group: "apps", Version: "v1", Resource: "deployments"}},
-	}}
-	t.connect()
-	t.applyCRD(crd)
+	t := Connect(test)
+	t.ApplyCRD(crd)
 	t.Cleanup(t.stop)
 	t.Restart(flags...)
 	failed := ""
@@ -87,9 +83,13 @@ func Start(test *testing.T, crd string, flags ...string) (stage func(sentence st
 	}
 }
 
-// connect creates a client, and a namespace that is deleted when the test ends.
-func (t *T) connect() {
-	t.Helper()
+// Connect returns a T without an operator. Its namespace is deleted when the test ends.
+func Connect(test *testing.T) *T {
+	test.Helper()
+	t := &T{test, &world{
+		log:       filepath.Join(test.TempDir(), "log"),
+		resources: map[string]schema.GroupVersionResource{"deployments": {Group: "apps", Version: "v1", Resource: "deployments"}},
+	}}
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if kubeconfig == "" {
 		t.Fatal("this exercise needs a cluster: ./scripts/workshop up")
@@ -97,24 +97,25 @@ func (t *T) connect() {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	t.must(err)
 	config.QPS = -1
-	t.client, err = dynamic.NewForConfig(config)
+	t.Client, err = dynamic.NewForConfig(config)
 	t.must(err)
-	namespaces := t.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
-	namespace, err := namespaces.Create(t.Context(), t.read("{apiVersion: v1, kind: Namespace, metadata: {generateName: exercise-}}"), metav1.CreateOptions{})
+	namespaces := t.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	namespace, err := namespaces.Create(t.Context(), t.Object("{apiVersion: v1, kind: Namespace, metadata: {generateName: exercise-}}"), metav1.CreateOptions{})
 	t.must(err)
 	t.Namespace = namespace.GetName()
 	t.Cleanup(func() { t.must(namespaces.Delete(context.Background(), t.Namespace, metav1.DeleteOptions{})) })
+	return t
 }
 
-// applyCRD creates or updates a CRD, and waits until it is served.
-func (t *T) applyCRD(file string) {
+// ApplyCRD creates or updates the CRD that Object returns, and waits until it is served.
+func (t *T) ApplyCRD(from string, set ...string) {
 	t.Helper()
-	crd := t.read(file)
+	crd := t.Object(from, set...)
 	plural := value(crd, ".spec.names.plural")
 	t.resources[plural] = schema.GroupVersionResource{Group: value(crd, ".spec.group"), Version: value(crd, ".spec.versions[0].name"), Resource: plural}
-	crds := t.client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	crds := t.Client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	if _, err := crds.Apply(t.Context(), crd.GetName(), crd, metav1.ApplyOptions{FieldManager: "operatortest", Force: true}); err != nil {
-		t.Fatalf("%s: %v\nIf another chapter's CRD is in the way: ./scripts/workshop kubectl delete crd %s", file, err, crd.GetName())
+		t.Fatalf("the API server refuses the CRD: %v\nIf another chapter's CRD is in the way: ./scripts/workshop kubectl delete crd %s", err, crd.GetName())
 	}
 	t.Eventually("the CRD is served", func() error {
 		_, err := t.Resource(plural).List(t.Context(), metav1.ListOptions{})
@@ -192,33 +193,38 @@ func (t *T) Resource(plural string) dynamic.ResourceInterface {
 	if !found {
 		resource = schema.GroupVersionResource{Version: "v1", Resource: plural}
 	}
-	return t.client.Resource(resource).Namespace(t.Namespace)
+	return t.Client.Resource(resource).Namespace(t.Namespace)
 }
 
-// read reads an object from YAML, or from a file that ends with .yaml.
-func (t *T) read(text string) *unstructured.Unstructured {
+// Object reads an object from YAML, or from a file that ends with .yaml. Fields may be set to other
+// values, as in "spec.replicas=3", or removed, as in "spec.replicas=".
+func (t *T) Object(from string, set ...string) *unstructured.Unstructured {
 	t.Helper()
-	if strings.HasSuffix(text, ".yaml") {
-		content, err := os.ReadFile(filepath.FromSlash(text))
+	if strings.HasSuffix(from, ".yaml") {
+		content, err := os.ReadFile(filepath.FromSlash(from))
 		t.must(err)
-		text = string(content)
+		from = string(content)
 	}
 	object := &unstructured.Unstructured{}
-	t.must(yaml.Unmarshal([]byte(text), &object.Object))
+	t.must(yaml.Unmarshal([]byte(from), &object.Object))
+	for _, field := range set {
+		dotted, text, _ := strings.Cut(field, "=")
+		path := strings.Split(dotted, ".")
+		var value any
+		t.must(yaml.Unmarshal([]byte(text), &value))
+		if value == nil {
+			unstructured.RemoveNestedField(object.Object, path...)
+			continue
+		}
+		t.must(unstructured.SetNestedField(object.Object, value, path...))
+	}
 	return object
 }
 
-// Create creates an object in the test's namespace. It is in a YAML file, or it is written as YAML.
-// Some fields may be set to other values, as in "spec.replicas=3".
+// Create creates what Object returns, in the test's namespace.
 func (t *T) Create(resource, from string, set ...string) {
 	t.Helper()
-	object := t.read(from)
-	for _, field := range set {
-		path, text, _ := strings.Cut(field, "=")
-		var value any
-		t.must(yaml.Unmarshal([]byte(text), &value))
-		t.must(unstructured.SetNestedField(object.Object, value, strings.Split(path, ".")...))
-	}
+	object := t.Object(from, set...)
 	object.SetNamespace(t.Namespace)
 	_, err := t.Resource(resource).Create(t.Context(), object, metav1.CreateOptions{})
 	t.must(err)
