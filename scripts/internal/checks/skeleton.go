@@ -85,8 +85,6 @@ var parts = []part{
 	{tdset + "leader.go", "03-04"},
 	{tdset + "recorder.go", "03-04 05-06"},
 	{tdset + "desired.go", "01-03 04-06"},
-	{tdset + "cluster_test.go", "01-02"},
-	{tdset + "fakeapi_test.go", "01-02"},
 	{tdset + "manifests/crd.yaml", "01-05"},
 	{tdset + "manifests/namespace.yaml", "01-06"},
 	{tdset + "manifests/tdset.yaml", "01-06"},
