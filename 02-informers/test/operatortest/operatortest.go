@@ -115,7 +115,7 @@ func (t *T) ApplyCRD(from string, set ...string) {
 	t.resources[plural] = schema.GroupVersionResource{Group: value(crd, ".spec.group"), Version: value(crd, ".spec.versions[0].name"), Resource: plural}
 	crds := t.Client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	if _, err := crds.Apply(t.Context(), crd.GetName(), crd, metav1.ApplyOptions{FieldManager: "operatortest", Force: true}); err != nil {
-		t.Fatalf("the API server refuses the CRD: %v\nIf another chapter's CRD is in the way: ./scripts/workshop kubectl delete crd %s", err, crd.GetName())
+		t.Fatalf("the API server refuses the CRD: %v\n(If that is because of another chapter's CRD: ./scripts/workshop kubectl delete crd %s)", err, crd.GetName())
 	}
 	t.Eventually("the CRD is served", func() error {
 		_, err := t.Resource(plural).List(t.Context(), metav1.ListOptions{})
