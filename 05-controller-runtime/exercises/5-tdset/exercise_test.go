@@ -89,7 +89,11 @@ func TestATDSetsDay(t *testing.T) {
 		t.HasCondition("tdsets", "day", "Ready", "True AsScheduled from hour 9 to 17")
 	})
 	stage("between two boundaries, nothing is written", func(t *operatortest.T) {
-		t.IsQuiet("day", "tdsets", "deployments")
+		written := t.Get("tdsets", "day", ".metadata.resourceVersion")
+		spec := t.Get("deployments", "day", ".metadata.generation")
+		time.Sleep(2 * time.Second)
+		t.Has("tdsets", "day", ".metadata.resourceVersion", written)
+		t.Has("deployments", "day", ".metadata.generation", spec)
 	})
 	stage("a new image is rolled out", func(t *operatortest.T) {
 		t.Patch("tdsets", "day", `{"spec": {"container": {"image": "another"}}}`)
@@ -125,7 +129,8 @@ func TestATDSetsDay(t *testing.T) {
 		t.IsOwnedBy("deployments", "theirs", "TDSet theirs")
 	})
 	stage("the status says why a write is refused, and when that ends, the TDSet gets its Deployment", func(t *operatortest.T) {
-		t.ForbidDeployments()
+		t.Create("resourcequotas", `{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/deployments.apps: "0"}}}`)
+		t.Has("resourcequotas", "none", `.status.hard.count/deployments\.apps`, "0") // it is in force
 		t.Create("tdsets", example, "metadata.name=unlucky")
 		t.HasCondition("tdsets", "unlucky", "Ready", "False Refused")
 		t.Delete("resourcequotas", "none")

@@ -68,7 +68,8 @@ func TestAFoosLife(t *testing.T) {
 		t.Has("deployments", "c", ".metadata.uid", before)
 	})
 	stage("the status says why a write is refused, and when that ends, the Foo gets its Deployment", func(t *operatortest.T) {
-		t.ForbidDeployments()
+		t.Create("resourcequotas", `{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/deployments.apps: "0"}}}`)
+		t.Has("resourcequotas", "none", `.status.hard.count/deployments\.apps`, "0") // it is in force
 		t.Create("foos", manifests+"foo.yaml", "metadata.name=unlucky", "spec.deploymentName=d")
 		t.HasCondition("foos", "unlucky", "Ready", "False Refused")
 		t.Delete("resourcequotas", "none")

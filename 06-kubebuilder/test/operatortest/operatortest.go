@@ -4,6 +4,7 @@
 package operatortest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,16 +44,11 @@ func Main(m *testing.M, main func()) {
 // does, such as ".spec.replicas".
 type T struct {
 	*testing.T
-	*world
-}
-
-type world struct {
 	Client    dynamic.Interface
 	Namespace string
 	resources map[string]schema.GroupVersionResource // those outside of the core group
-	log       string                                 // the file to which the operator's output goes
-	operator  *exec.Cmd
-	exited    chan struct{} // closed when the operator has exited
+	log       *os.File                               // what the operator prints
+	exited    chan struct{}                          // closed when the operator has exited
 }
 
 // Start applies the CRD in a file and starts the operator in a new namespace, with these flags
@@ -63,8 +59,7 @@ func Start(test *testing.T, crd string, flags ...string) (stage func(sentence st
 	test.Helper()
 	t := Connect(test)
 	t.ApplyCRD(crd)
-	t.Cleanup(t.stop)
-	t.Restart(flags...)
+	t.startOperator(flags)
 	failed := ""
 	return func(sentence string, run func(t *T)) {
 		test.Run(sentence, func(test *testing.T) {
@@ -78,7 +73,9 @@ func Start(test *testing.T, crd string, flags ...string) (stage func(sentence st
 					test.Logf("the operator's log of this stage:\n%s", t.printed()[before:])
 				}
 			}()
-			run(&T{test, t.world})
+			stage := *t
+			stage.T = test
+			run(&stage)
 		})
 	}
 }
@@ -86,10 +83,8 @@ func Start(test *testing.T, crd string, flags ...string) (stage func(sentence st
 // Connect returns a T without an operator. Its namespace is deleted when the test ends.
 func Connect(test *testing.T) *T {
 	test.Helper()
-	t := &T{test, &world{
-		log:       filepath.Join(test.TempDir(), "log"),
-		resources: map[string]schema.GroupVersionResource{"deployments": {Group: "apps", Version: "v1", Resource: "deployments"}},
-	}}
+	t := &T{T: test, exited: make(chan struct{})}
+	t.resources = map[string]schema.GroupVersionResource{"deployments": {Group: "apps", Version: "v1", Resource: "deployments"}}
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if kubeconfig == "" {
 		t.Fatal("this exercise needs a cluster: ./scripts/workshop up")
@@ -99,11 +94,15 @@ func Connect(test *testing.T) *T {
 	config.QPS = -1
 	t.Client, err = dynamic.NewForConfig(config)
 	t.must(err)
+	t.log, err = os.Create(filepath.Join(t.TempDir(), "log"))
+	t.must(err)
 	namespaces := t.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 	namespace, err := namespaces.Create(t.Context(), t.Object("{apiVersion: v1, kind: Namespace, metadata: {generateName: exercise-}}"), metav1.CreateOptions{})
 	t.must(err)
 	t.Namespace = namespace.GetName()
-	t.Cleanup(func() { t.must(namespaces.Delete(context.Background(), t.Namespace, metav1.DeleteOptions{})) })
+	t.Cleanup(func() {
+		t.must(errors.Join(t.log.Close(), namespaces.Delete(context.Background(), t.Namespace, metav1.DeleteOptions{})))
+	})
 	return t
 }
 
@@ -123,42 +122,32 @@ func (t *T) ApplyCRD(from string, set ...string) {
 	})
 }
 
-// Restart stops the operator, if it runs, and starts it with these flags besides --kubeconfig and
-// --namespace. It is this test binary.
-func (t *T) Restart(flags ...string) {
+// startOperator runs this test binary as the operator, until the test ends.
+func (t *T) startOperator(flags []string) {
 	t.Helper()
-	t.stop()
-	log, err := os.OpenFile(t.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	t.must(err)
-	defer log.Close()
-	operator, exited := exec.Command(os.Args[0], append(flags, "--kubeconfig="+os.Getenv("TEST_KUBECONFIG"), "--namespace="+t.Namespace)...), make(chan struct{})
+	operator := exec.Command(os.Args[0], append(flags, "--kubeconfig="+os.Getenv("TEST_KUBECONFIG"), "--namespace="+t.Namespace)...)
 	operator.Env = append(os.Environ(), asOperator+"=1")
-	operator.Stdout, operator.Stderr = log, log
+	operator.Stdout, operator.Stderr = t.log, t.log
 	t.must(operator.Start())
 	go func() {
 		_ = operator.Wait() // its log says why it exited
-		close(exited)
+		close(t.exited)
 	}()
-	t.operator, t.exited = operator, exited
-}
-
-func (t *T) stop() {
-	if t.operator == nil {
-		return
-	}
-	_ = t.operator.Process.Signal(syscall.SIGTERM) // it may have exited already
-	select {
-	case <-t.exited:
-	case <-time.After(10 * time.Second):
-		_ = t.operator.Process.Kill()
-		<-t.exited
-		t.Error("the operator didn't exit within 10s of SIGTERM")
-	}
+	t.Cleanup(func() {
+		_ = operator.Process.Signal(syscall.SIGTERM) // it may have exited already
+		select {
+		case <-t.exited:
+		case <-time.After(10 * time.Second):
+			_ = operator.Process.Kill()
+			<-t.exited
+			t.Error("the operator didn't exit within 10s of SIGTERM")
+		}
+	})
 }
 
 // printed returns what the operator has printed.
 func (t *T) printed() string {
-	log, _ := os.ReadFile(t.log) // empty if it can't be read
+	log, _ := os.ReadFile(t.log.Name()) // empty if it can't be read
 	return string(log)
 }
 
@@ -189,11 +178,8 @@ func (t *T) Eventually(what string, check func() error) {
 
 // Resource returns a client for a resource in the test's namespace.
 func (t *T) Resource(plural string) dynamic.ResourceInterface {
-	resource, found := t.resources[plural]
-	if !found {
-		resource = schema.GroupVersionResource{Version: "v1", Resource: plural}
-	}
-	return t.Client.Resource(resource).Namespace(t.Namespace)
+	core := schema.GroupVersionResource{Version: "v1", Resource: plural}
+	return t.Client.Resource(cmp.Or(t.resources[plural], core)).Namespace(t.Namespace)
 }
 
 // Object reads an object from YAML, or from a file that ends with .yaml. Fields may be set to other
@@ -243,13 +229,6 @@ func (t *T) Delete(resource, name string) {
 	t.must(t.Resource(resource).Delete(t.Context(), name, metav1.DeleteOptions{}))
 }
 
-// ForbidDeployments creates a quota for no more Deployments, called "none".
-func (t *T) ForbidDeployments() {
-	t.Helper()
-	t.Create("resourcequotas", `{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {count/deployments.apps: "0"}}}`)
-	t.Has("resourcequotas", "none", `.status.hard.count/deployments\.apps`, "0") // it is in force
-}
-
 // Get returns the value of an object's field.
 func (t *T) Get(resource, name, path string) string {
 	t.Helper()
@@ -284,26 +263,6 @@ func (t *T) IsOwnedBy(resource, name, owner string) {
 	t.Helper()
 	const path = ".metadata.ownerReferences[?(@.controller==true)]['kind','name']"
 	t.becomes(resource, name, path, "is controlled by "+owner, func(got string) bool { return got == owner })
-}
-
-// IsQuiet waits until nobody has changed the object with that name, in any of the resources, for two
-// seconds.
-func (t *T) IsQuiet(name string, resources ...string) {
-	t.Helper()
-	since, before := time.Now(), ""
-	t.Eventually(fmt.Sprintf("nobody changes %s %q for 2s", strings.Join(resources, " or "), name), func() error {
-		now := ""
-		for _, resource := range resources {
-			now += resource + " " + t.Get(resource, name, ".metadata.resourceVersion") + " "
-		}
-		if now != before {
-			since, before = time.Now(), now
-		}
-		if time.Since(since) < 2*time.Second {
-			return fmt.Errorf("the versions are now %s", now)
-		}
-		return nil
-	})
 }
 
 // becomes waits until a field of an object is as wanted. A missing object isn't.
