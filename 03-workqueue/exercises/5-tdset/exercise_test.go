@@ -1,6 +1,6 @@
 //go:build check || solution
 
-// TestATDSetsDay runs the program on a real API server, in stages. Each stage needs the ones before
+// TestOneDay runs the program on a real API server, in stages. Each stage needs the ones before
 // it. TestQueue checks what processNextWorkItem tells the queue after a success.
 //
 // As given, the program processes each TDSet only once:
@@ -8,7 +8,7 @@
 // fails: TestQueue
 // says: after a success, the queue still counts 3 failures of the key
 //
-// fails: TestATDSetsDay/the status says when all replicas are available
+// fails: TestOneDay/the status says when all replicas are available
 // says: tdsets "day" has the condition Ready: True AsScheduled from hour 7 to 9
 
 package main
@@ -47,7 +47,7 @@ func TestQueue(t *testing.T) {
 const othersDeployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: theirs}, spec: {selector: {matchLabels: {app: theirs}},
 	template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: app, image: nginx}]}}}}`
 
-func TestATDSetsDay(t *testing.T) {
+func TestOneDay(t *testing.T) {
 	const example = "manifests/tdset.yaml" // from 7 to 9 it asks for 3 replicas, and from 9 to 17 for 5
 	stage := operatortest.Start(t, "manifests/crd.yaml", "--now=2026-03-02T08:59:53Z")
 	stage("a TDSet gets its Deployment, with the replicas of the hour", func(t *operatortest.T) {

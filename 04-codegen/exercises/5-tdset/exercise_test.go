@@ -2,7 +2,7 @@
 
 // One TDSet's day on a real API server, in stages. Each stage needs the ones before it.
 //
-// fails: TestATDSetsDay/a TDSet gets its Deployment, with the replicas of the hour
+// fails: TestOneDay/a TDSet gets its Deployment, with the replicas of the hour
 // says: the operator has exited: 5-tdset: the controller has no clients, informers and listers yet
 
 package main
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { operatortest.Main(m, main) }
 const othersDeployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: theirs}, spec: {selector: {matchLabels: {app: theirs}},
 	template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: app, image: nginx}]}}}}`
 
-func TestATDSetsDay(t *testing.T) {
+func TestOneDay(t *testing.T) {
 	const example = "manifests/tdset.yaml" // from 7 to 9 it asks for 3 replicas, and from 9 to 17 for 5
 	stage := operatortest.Start(t, "manifests/crd.yaml", "--now=2026-03-02T08:59:53Z")
 	stage("a TDSet gets its Deployment, with the replicas of the hour", func(t *operatortest.T) {

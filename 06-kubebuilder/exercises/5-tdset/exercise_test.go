@@ -1,6 +1,6 @@
 //go:build check || solution
 
-// TestATDSetsDay runs the program. TestCRD and TestAPIServer are about the CRD: what kubectl shows of
+// TestOneDay runs the program. TestCRD and TestAPIServer are about the CRD: what kubectl shows of
 // a TDSet, and which TDSets the API server accepts. TestJudge and TestValidator are about the
 // validator.
 //
@@ -54,7 +54,7 @@ const example = "manifests/tdset.yaml" // from 7 to 9 it asks for 3 replicas, an
 func TestMain(m *testing.M) { operatortest.Main(m, main) }
 
 // The controller works with these types. Chapter 05's exercise tests everything else about it.
-func TestATDSetsDay(t *testing.T) {
+func TestOneDay(t *testing.T) {
 	stage := operatortest.Start(t, "manifests/crd.yaml", "--now=2026-03-02T08:59:55Z")
 	stage("a TDSet gets its Deployment, with the replicas of the hour", func(t *operatortest.T) {
 		t.Create("tdsets", example, "metadata.name=day")
@@ -180,8 +180,8 @@ func TestAPIServer(test *testing.T) {
 	}
 }
 
-// wantRefused checks that the API server refuses a change, with an error that names the field before
-// the "=" or one inside it, and with a message that contains these words.
+// wantRefused checks that the API server refuses a change, with an error that names the field
+// before the "=" or one inside it, and with a message that contains these words.
 func wantRefused(t *testing.T, err error, change string, says []string) {
 	t.Helper()
 	at, _, _ := strings.Cut(change, "=")

@@ -39,9 +39,9 @@ func Main(m *testing.M, main func()) {
 	os.Exit(m.Run())
 }
 
-// T is the test of a stage, with a namespace of a real cluster and the operator that acts on it. Its
-// methods name resources as kubectl does, such as "deployments", and fields as kubectl's jsonpath
-// does, such as ".spec.replicas".
+// T is the test of a stage, with a namespace of a real cluster and the operator that acts on it.
+// Its methods name resources as kubectl does, such as "deployments", and fields as kubectl's
+// jsonpath does, such as ".spec.replicas".
 type T struct {
 	*testing.T
 	Client    dynamic.Interface
@@ -70,7 +70,7 @@ func Start(test *testing.T, crd string, flags ...string) (stage func(sentence st
 			defer func() {
 				if test.Failed() {
 					failed = sentence
-					test.Logf("the operator's log of this stage:\n%s", t.printed()[before:])
+					test.Logf("the operator's log of this stage:\n%s", cmp.Or(t.printed()[before:], "(nothing)"))
 				}
 			}()
 			stage := *t

@@ -73,7 +73,7 @@ func (s *source) addFunction(decl *ast.FuncDecl, file string) {
 			f.uses = append(f.uses, n.Name)
 		case *ast.BasicLit:
 			text, err := strconv.Unquote(n.Value)
-			if _, known := s.sentences[TestName(text)]; err == nil && !known && strings.HasSuffix(file, "_test.go") {
+			if _, known := s.sentences[TestName(text)]; err == nil && text != "" && !known && strings.HasSuffix(file, "_test.go") {
 				s.sentences[TestName(text)] = sentence{n.Pos(), text}
 			}
 		}
