@@ -120,7 +120,7 @@ func TestFoosWith(t *testing.T) {
 // (third), which has a ConfigMap of the same name. After the event, the Foos in want must be
 // reconciled.
 func TestSetUp(t *testing.T) {
-	for sentence, test := range map[string]struct {
+	tests := map[string]struct {
 		happens func(*cluster)
 		want    []string
 		why     string
@@ -229,13 +229,21 @@ func TestSetUp(t *testing.T) {
 			want: []string{"default/second"},
 			why:  "only the second Foo still names it",
 		},
-	} {
+	}
+	clusters := map[string]*cluster{}
+	for sentence := range tests {
+		clusters[sentence] = start(t)
+	}
+	for sentence, test := range tests {
+		clusters[sentence].waitFor("default/first", "default/plain", "default/second", "default/waiting", "team/third")
+		clusters[sentence].forget()
+		test.happens(clusters[sentence])
+	}
+	time.Sleep(time.Second) // for Foos that shouldn't be reconciled
+	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
-			t.Parallel()
-			c := start(t)
-			test.happens(c)
+			c := clusters[sentence]
 			c.waitFor(test.want...)
-			time.Sleep(time.Second) // for Foos that shouldn't be reconciled
 			if got := c.reconciled(); !slices.Equal(got, test.want) {
 				t.Errorf("reconciled: %v, want %v\n%s", got, test.want, test.why)
 			}
@@ -253,7 +261,7 @@ type cluster struct {
 	calls []string // the Foos that were reconciled since the last forget
 }
 
-// start starts the controller, and waits until it has reconciled all Foos.
+// start starts the controller, which then reconciles all Foos.
 func start(t *testing.T) *cluster {
 	server, other := testenv.New(t), testenv.New(t)
 	c := &cluster{T: t, Client: server, namespaces: map[string]string{"default": server.Namespace, "team": other.Namespace}}
@@ -275,8 +283,6 @@ func start(t *testing.T) *cluster {
 		t.Fatalf("setUp returned an error: %v", err)
 	}
 	testenv.Start(t, mgr)
-	c.waitFor("default/first", "default/plain", "default/second", "default/waiting", "team/third")
-	c.forget()
 	return c
 }
 
