@@ -22,7 +22,7 @@ func (c *controller) addHandlers(ctx context.Context) {
 	c.deploymentInformer.AddEventHandler(handler)
 }
 
-// handleObject enqueues the TDSet that an event concerns. A Deployment has the same name as its
+// handleObject handles the TDSet that an event concerns. A Deployment has the same name as its
 // TDSet, so both have the same key.
 func (c *controller) handleObject(ctx context.Context, obj any) {
 	name, err := cache.DeletionHandlingObjectToName(obj) // obj may be a tombstone
@@ -30,5 +30,5 @@ func (c *controller) handleObject(ctx context.Context, obj any) {
 		klog.ErrorS(err, "Not an object")
 		return
 	}
-	c.enqueue(ctx, name.AsNamespacedName())
+	c.handle(ctx, name.AsNamespacedName())
 }
