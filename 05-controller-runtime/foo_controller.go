@@ -93,8 +93,8 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		err = nil // the Foo will be deleted with its namespace
 	case !apierrors.IsConflict(err): // after a conflict, read again first
-		if failed := r.updateStatus(ctx, &foo, deployment, err); err == nil {
-			err = failed
+		if failed := r.updateStatus(ctx, &foo, deployment, err); err == nil || !apierrors.IsConflict(failed) {
+			err = errors.Join(err, failed)
 		}
 	}
 

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -59,7 +60,7 @@ func run(ctx context.Context, local bool) error {
 			return fmt.Errorf("--local: %w", err)
 		}
 	}
-	mgr, err := newManager(config, o, probes)
+	mgr, err := newManager(ctx, config, o, probes)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
@@ -67,7 +68,7 @@ func run(ctx context.Context, local bool) error {
 }
 
 // newManager returns a manager that serves the webhook. Its cache has only the ConfigMap.
-func newManager(config *rest.Config, o webhook.Options, probes string) (ctrl.Manager, error) {
+func newManager(ctx context.Context, config *rest.Config, o webhook.Options, probes string) (ctrl.Manager, error) {
 	// HTTP/1.1 is enough for the API server, and in HTTP/2, any client can keep a server busy by
 	// opening and resetting streams.
 	o.TLSOpts = []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }}
@@ -83,6 +84,10 @@ func newManager(config *rest.Config, o webhook.Options, probes string) (ctrl.Man
 	if err != nil {
 		return nil, err
 	}
+	// Watch the ConfigMap from the start, so that not even the first request has to wait for it.
+	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
+		return nil, err
+	}
 	return mgr, errors.Join(
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()),
@@ -94,7 +99,10 @@ func newManager(config *rest.Config, o webhook.Options, probes string) (ctrl.Man
 // can see what happens while the program is down.
 func callThisMachine(ctx context.Context, config *rest.Config, o webhook.Options) error {
 	certificate, key, err := cert.GenerateSelfSignedCertKey(o.Host, nil, nil)
-	if err := errors.Join(err,
+	if err != nil {
+		return fmt.Errorf("certificate: %w", err)
+	}
+	if err := errors.Join(
 		os.WriteFile(filepath.Join(o.CertDir, "tls.crt"), certificate, 0o600),
 		os.WriteFile(filepath.Join(o.CertDir, "tls.key"), key, 0o600)); err != nil {
 		return fmt.Errorf("certificate: %w", err)

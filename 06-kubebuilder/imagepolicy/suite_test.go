@@ -86,13 +86,14 @@ func withBothForms(run func()) (err error) {
 		}
 	}
 	installed := testEnv.WebhookInstallOptions
-	mgr, err := newManager(config, webhook.Options{
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	mgr, err := newManager(ctx, config, webhook.Options{
 		Host: installed.LocalServingHost, Port: installed.LocalServingPort, CertDir: installed.LocalServingCertDir,
 	}, "0")
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
 	run()
