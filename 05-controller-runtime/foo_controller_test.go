@@ -45,7 +45,7 @@ func TestReconcileResult(t *testing.T) {
 		"a write that changes nothing is a failure": {stored: []client.Object{foo, scaled}, version: "7", wantErr: errOverruled, wantStatuses: 1},
 		"a failed write is returned as well":        {stored: []client.Object{foo}, apply: errDiskFull, wantErr: errDiskFull, wantStatuses: 1},
 		"a failure isn't hidden by a conflict":      {stored: []client.Object{foo}, apply: errDiskFull, status: conflict, wantErr: errDiskFull, wantStatuses: 1},
-		"two failures are both returned":           {stored: []client.Object{foo}, apply: errDiskFull, status: errOverruled, wantErr: errOverruled, wantStatuses: 1},
+		"two failures are both returned":            {stored: []client.Object{foo}, apply: errDiskFull, status: errOverruled, wantErr: errOverruled, wantStatuses: 1},
 		"a conflict is retried after a pause":       {stored: []client.Object{foo}, apply: conflict, want: ctrl.Result{RequeueAfter: time.Second}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
