@@ -23,9 +23,9 @@ const fieldOwner = client.FieldOwner("foo-controller")
 // operator's own namespace.
 var defaultsKey = client.ObjectKey{Namespace: "foo-operator-system", Name: "foo-defaults"}
 
-// cacheOptions returns the options of the manager's cache. It has the ConfigMaps of the operator's
+// CacheOptions returns the options of the manager's cache. It has the ConfigMaps of the operator's
 // own namespace only, and all other types from the whole cluster.
-func cacheOptions() cache.Options {
+func CacheOptions() cache.Options {
 	return cache.Options{ByObject: map[client.Object]cache.ByObject{
 		&corev1.ConfigMap{}: {Namespaces: map[string]cache.Config{defaultsKey.Namespace: {}}},
 	}}
