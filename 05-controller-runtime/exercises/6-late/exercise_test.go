@@ -120,9 +120,12 @@ func TestReconcile(t *testing.T) {
 func aDeployment(foo *samplecontrollerv1alpha1.Foo, available int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       cart.Namespace,
-			Name:            cart.Name,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(foo, samplecontrollerv1alpha1.SchemeGroupVersion.WithKind("Foo"))},
+			Namespace: cart.Namespace,
+			Name:      cart.Name,
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: samplecontrollerv1alpha1.GroupVersion.String(), Kind: "Foo", Name: foo.Name, UID: foo.UID,
+				Controller: new(true), BlockOwnerDeletion: new(true),
+			}},
 		},
 		Spec:   appsv1.DeploymentSpec{Replicas: new(int32(1))},
 		Status: appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: available},
