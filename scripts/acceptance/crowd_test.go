@@ -59,6 +59,10 @@ func TestCrowd(t *testing.T) {
 				t.Errorf("unnecessary write after all had settled: %s", write)
 			}
 		}
+		// The resync would try again each second, and so look like a program that retries.
+		s.operator.Stop()
+		s.flags = nil
+		s.start()
 		s.deleteNamespace()
 	})
 }
