@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
@@ -159,20 +160,24 @@ func (t *T) Eventually(what string, check func() error) {
 	if end, bounded := t.Deadline(); bounded {
 		limit = min(limit, time.Until(end)/2)
 	}
-	for end := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
-		err := check()
-		switch {
-		case err == nil:
-			return
-		case time.Now().After(end):
-			t.Fatalf("%s: not within %v: %v", what, limit.Round(time.Second), err)
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
+		if last = check(); last == nil {
+			return true, nil
 		}
 		select {
 		case <-t.exited:
 			lines := strings.Split(strings.TrimSpace(t.printed()), "\n")
-			t.Fatalf("%s: %v\nthe operator has exited: %s", what, err, lines[len(lines)-1])
+			return false, fmt.Errorf("the operator has exited: %s", lines[len(lines)-1])
 		default:
+			return false, nil
 		}
+	})
+	switch {
+	case wait.Interrupted(err):
+		t.Fatalf("%s: not within %v: %v", what, limit.Round(time.Second), last)
+	case err != nil:
+		t.Fatalf("%s: %v\n%v", what, last, err)
 	}
 }
 
