@@ -42,12 +42,9 @@ func (r *FooReconciler) reconcileDeployment(ctx context.Context, foo *samplecont
 		logger.Info("Creating")
 	case err != nil:
 		return nil, fmt.Errorf("get Deployment %s: %w", key.Name, err)
-	case !controls(foo, observed):
-		// It belongs to someone else, or it is being deleted. This isn't an error and needs no
-		// retry, because the next change to it causes an event.
-		logger.V(2).Info("Leaving alone")
-		return observed, nil
-	case upToDate(observed, desired):
+	case !controls(foo, observed) || upToDate(observed, desired):
+		// It belongs to someone else, it is being deleted, or it is as it should be. None of these
+		// is an error or needs a retry, because the next change to it causes an event.
 		return observed, nil
 	default:
 		// Without force, every apply after a manual kubectl scale would get 409 Conflict, and the

@@ -40,12 +40,13 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 	); err != nil {
 		return fmt.Errorf("indexes (is the CRD applied?): %w", err)
 	}
-	// An update without a new resourceVersion is a resync. Drop it: the Foos' own resync is enough.
-	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
+	// Only a new spec or a deletion changes a Foo's generation. This drops the events of the
+	// controller's own status writes, so that a write never leads to a retry without backoff.
+	newSpec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&samplecontrollerv1alpha1.Foo{}).
-		Owns(&appsv1.Deployment{}, changed). // enqueues the Foo that controls it
-		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(r.findFoosForDeployment), changed).
+		For(&samplecontrollerv1alpha1.Foo{}, newSpec).
+		Owns(&appsv1.Deployment{}). // enqueues the Foo that controls it
+		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(r.findFoosForDeployment)).
 		Complete(r)
 }
 

@@ -58,7 +58,7 @@ func TestReconcileResult(t *testing.T) {
 					desired.(*appsv1ac.DeploymentApplyConfiguration).WithResourceVersion(test.version)
 					return test.apply
 				},
-				SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+				SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 					statuses++
 					return test.status
 				},

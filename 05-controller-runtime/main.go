@@ -34,7 +34,6 @@ func main() {
 	// metrics. controller-runtime itself adds the flag --kubeconfig.
 	o := ctrl.Options{LeaderElectionID: "foo-controller"}
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
-	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos are processed at once")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics, such as 127.0.0.1:8080 (default: nowhere)")
 	flag.BoolVar(&o.LeaderElection, "leader-elect", false, "work only while this replica leads; needed if there are several replicas")
@@ -58,9 +57,6 @@ func main() {
 func run(ctx context.Context, o ctrl.Options) error {
 	if workers := o.Controller.MaxConcurrentReconciles; workers < 1 {
 		return fmt.Errorf("--workers %d: must be at least 1", workers)
-	}
-	if *o.Cache.SyncPeriod < 0 {
-		return fmt.Errorf("--resync %v: must not be negative; 0 means never", *o.Cache.SyncPeriod)
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -14,11 +14,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
-	samplecontrollerv1alpha1ac "example.com/operators/05-controller-runtime/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
 )
 
 // errOverruled means that the API server accepted a write, but the object is as it was before.
@@ -39,28 +37,16 @@ func (r *FooReconciler) updateStatus(ctx context.Context, foo *samplecontrollerv
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil
 	}
-	// Send only the condition that this controller owns, so others keep theirs. The resourceVersion
-	// makes the API server refuse (409) a status that was computed from an old spec.
-	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
-	desired := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
-		WithUID(foo.UID).
-		WithResourceVersion(foo.ResourceVersion).
-		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
-			WithReplicas(status.Replicas).
-			WithSelector(status.Selector).
-			WithAvailableReplicas(status.AvailableReplicas).
-			WithObservedGeneration(status.ObservedGeneration).
-			WithConditions(metav1ac.Condition().
-				WithType(ready.Type).
-				WithStatus(ready.Status).
-				WithObservedGeneration(ready.ObservedGeneration).
-				WithLastTransitionTime(ready.LastTransitionTime).
-				WithReason(ready.Reason).
-				WithMessage(ready.Message)))
-	if err := r.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership); err != nil {
+	// The patch has only the fields that change, but a list such as conditions goes as a whole. So
+	// include the resourceVersion: the API server refuses (409) a patch that was made from an
+	// outdated Foo. Otherwise it could remove another controller's condition.
+	updated := foo.DeepCopy()
+	updated.Status = status
+	patch := client.MergeFromWithOptions(foo, client.MergeFromWithOptimisticLock{})
+	if err := r.Status().Patch(ctx, updated, patch, fieldOwner); err != nil {
 		return fmt.Errorf("update the status: %w", err)
 	}
-	r.recordEvent(foo, ready)
+	r.recordEvent(foo, meta.FindStatusCondition(status.Conditions, conditionReady))
 	return nil
 }
 

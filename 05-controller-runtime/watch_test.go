@@ -33,7 +33,8 @@ func TestWhichEventsEnqueueAFoo(t *testing.T) {
 		want  []string
 	}{
 		"a Foo is created":   {nil, (*recorder).create, example, []string{"example"}},
-		"a Foo is annotated": {objects{example}, (*recorder).annotate, example, []string{"example"}},
+		"a Foo is scaled":    {objects{example}, (*recorder).scale, example, []string{"example"}},
+		"a Foo is annotated": {objects{example}, (*recorder).annotate, example, nil},
 		"a Foo is deleted":   {objects{example}, (*recorder).delete, example, []string{"example"}},
 
 		"its Deployment is annotated":      {objects{example, web}, (*recorder).annotate, web, []string{"example"}},
@@ -60,24 +61,6 @@ func TestWhichEventsEnqueueAFoo(t *testing.T) {
 	}
 }
 
-// A resync is an update with the same resourceVersion. A resync of the Foos enqueues each Foo, but
-// a resync of the Deployments enqueues nothing.
-func TestAResyncOfADeploymentEnqueuesNothing(t *testing.T) {
-	r := newRecorder(t, func(o *ctrl.Options) { o.Cache.SyncPeriod = new(time.Second) }) // it can't be shorter
-	r.create(aFoo("example", "web", 1))
-	r.create(deploymentOf(aFoo("ghost", "ghostly", 1))) // the Foo doesn't exist, so only the Deployment's events enqueue it
-	r.settle()
-
-	var resynced []string
-	for range 3 {
-		resynced = append(resynced, r.until("example")...)
-	}
-
-	if slices.Contains(resynced, "ghost") {
-		t.Errorf("reconciled Foos during three resyncs: %q, want no ghost", resynced)
-	}
-}
-
 // recorder runs our controller with a client that records which Foos it is asked for, and knows
 // none of them.
 type recorder struct {
@@ -87,11 +70,11 @@ type recorder struct {
 	t       *testing.T
 }
 
-func newRecorder(t *testing.T, changes ...func(*ctrl.Options)) *recorder {
+func newRecorder(t *testing.T) *recorder {
 	t.Helper()
 	r := &recorder{Cluster: testenv.New(t), keys: make(chan string, 100), t: t}
 	firstComeFirstServed := func(o *ctrl.Options) { o.Controller.UsePriorityQueue = new(false) } // as in main
-	mgr := r.NewManager(t, append(changes, firstComeFirstServed)...)
+	mgr := r.NewManager(t, firstComeFirstServed)
 	foos := &FooReconciler{Client: recordingClient{mgr.GetClient(), r.keys}}
 	must(t, foos.SetupWithManager(t.Context(), mgr))
 	testenv.Start(t, mgr)
@@ -153,6 +136,13 @@ func (r *recorder) annotate(object client.Object) {
 	object.SetNamespace(r.Namespace)
 	annotation := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"annotated":"yes"}}}`))
 	must(r.t, r.Patch(r.t.Context(), object.DeepCopyObject().(client.Object), annotation))
+}
+
+func (r *recorder) scale(object client.Object) {
+	r.t.Helper()
+	object.SetNamespace(r.Namespace)
+	scale := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":2}}`))
+	must(r.t, r.Patch(r.t.Context(), object.DeepCopyObject().(client.Object), scale))
 }
 
 func (r *recorder) delete(object client.Object) {

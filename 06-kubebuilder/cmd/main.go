@@ -51,7 +51,6 @@ func init() {
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all); with webhooks, give their configurations a namespaceSelector for it, or Foos elsewhere are refused")
-	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every Foo again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos are processed at once")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
 	flag.StringVar(&o.Metrics.CertDir, "metrics-cert-path", "", "folder of the metrics server's certificate, tls.crt and tls.key (default: the server makes its own)")
@@ -90,9 +89,6 @@ func run(ctx context.Context, o options) error {
 	if workers := o.Controller.MaxConcurrentReconciles; workers < 1 {
 		return fmt.Errorf("--workers %d: must be at least 1", workers)
 	}
-	if *o.Cache.SyncPeriod < 0 {
-		return fmt.Errorf("--resync %v: must not be negative; 0 means never", *o.Cache.SyncPeriod)
-	}
 	if webhooksEnabled() && o.webhooks.CertDir == "" {
 		return errors.New("the webhooks need a certificate, because the API server calls them by HTTPS only: name its folder with --webhook-cert-path, or set ENABLE_WEBHOOKS=false")
 	}
@@ -101,34 +97,16 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
 	}
 	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace)
-	defer setupLog.Info("Stopped")
-	mgr, err := newManager(config, o)
+	mgr, err := newManager(ctx, config, o)
 	if err != nil {
-		return fmt.Errorf("manager: %w", err)
-	}
-	if err := setUp(ctx, mgr, o); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
 }
 
-// setUp adds the controller and the webhooks to mgr.
-func setUp(ctx context.Context, mgr ctrl.Manager, o options) error {
-	foos := &controller.FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
-	if err := foos.SetupWithManager(ctx, mgr); err != nil {
-		return err
-	}
-	if webhooksEnabled() {
-		if err := webhookv1alpha1.SetupFooWebhookWithManager(mgr); err != nil {
-			return fmt.Errorf("webhooks: %w", err)
-		}
-	}
-	// +kubebuilder:scaffold:builder
-	return nil
-}
-
-// newManager returns a manager for the Foos in o.namespace; "" means all namespaces.
-func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+// newManager returns a manager with the controller, the webhooks and the probes, for the Foos in
+// o.namespace; "" means all namespaces.
+func newManager(ctx context.Context, config *rest.Config, o options) (ctrl.Manager, error) {
 	o.Scheme = scheme
 	o.webhooks.TLSOpts = []func(*tls.Config){withoutHTTP2}
 	o.WebhookServer = webhook.NewServer(o.webhooks)
@@ -144,7 +122,17 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	secureMetrics(&o.Metrics)
 	mgr, err := ctrl.NewManager(config, o.Options)
 	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	foos := &controller.FooReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("foo-controller")}
+	if err := foos.SetupWithManager(ctx, mgr); err != nil {
 		return nil, err
 	}
+	if webhooksEnabled() {
+		if err := webhookv1alpha1.SetupFooWebhookWithManager(mgr); err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
+		}
+	}
+	// +kubebuilder:scaffold:builder
 	return mgr, addProbes(mgr)
 }

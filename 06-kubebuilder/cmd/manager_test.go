@@ -35,9 +35,8 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, testEnv.Stop()) })
 	o := optionsFor("default")
-	mgr, err := newManager(config, o)
+	mgr, err := newManager(t.Context(), config, o)
 	must(t, err)
-	must(t, setUp(t.Context(), mgr, o))
 	ctx, stop := context.WithCancel(context.Background())
 	stopped := make(chan error)
 	go func() { stopped <- mgr.Start(ctx) }()
@@ -65,7 +64,6 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
-	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.Controller.MaxConcurrentReconciles = 1
 	return o
 }

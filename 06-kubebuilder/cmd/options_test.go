@@ -2,10 +2,7 @@
 
 package main
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 func TestRunRefusesInvalidFlags(t *testing.T) {
 	for sentence, test := range map[string]struct {
@@ -15,10 +12,6 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 		"no workers": {
 			change: func(o *options) { o.Controller.MaxConcurrentReconciles = 0 },
 			want:   "--workers 0: must be at least 1",
-		},
-		"a negative resync": {
-			change: func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) },
-			want:   "--resync -1ns: must not be negative; 0 means never",
 		},
 		"webhooks without a certificate": {
 			change: func(*options) { t.Setenv("ENABLE_WEBHOOKS", "true") },

@@ -3,11 +3,9 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,18 +14,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// addProbes makes mgr answer probes. It is ready when its caches are synced and, if enabled, its
-// webhooks are served. Until then, the Service sends it no requests.
+// addProbes makes mgr answer probes. With webhooks, it is ready when they are served. Until then, the
+// Service sends it no requests.
 func addProbes(mgr ctrl.Manager) error {
-	cacheSynced := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
-		defer cancel()
-		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches aren't synced yet")
-		}
-		return nil
-	}
-	err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheSynced))
+	err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", healthz.Ping))
 	if webhooksEnabled() {
 		err = errors.Join(err, mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()))
 	}

@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	schedulev1ac "example.com/operators/05-controller-runtime/exercises/5-tdset/pkg/generated/applyconfiguration/schedule/v1"
 )
 
 // fieldOwner is the controller's name in managedFields.
@@ -48,13 +46,12 @@ func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.Depl
 	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, applied)
 }
 
-// updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
-// computed from an outdated spec. It takes over the fields of the status, except for other people's
-// conditions.
+// updateTDSetStatus sends the fields of the status that have changed. A list goes as a whole, so the
+// patch includes tdset's resourceVersion: the server refuses one that was made from an outdated
+// TDSet. Otherwise it could remove another controller's condition.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
-	desired := schedulev1ac.TDSet(tdset.Name, tdset.Namespace).
-		WithUID(tdset.UID).
-		WithResourceVersion(tdset.ResourceVersion).
-		WithStatus(statusToApply(status))
-	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
+	updated := tdset.DeepCopy()
+	updated.Status = status
+	patch := client.MergeFromWithOptions(tdset, client.MergeFromWithOptimisticLock{})
+	return c.Status().Patch(ctx, updated, patch, fieldOwner)
 }

@@ -40,7 +40,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
-	samplecontrollerv1alpha1ac "example.com/operators/05-controller-runtime/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
 )
 
 const (
@@ -121,11 +120,11 @@ func (c *controller) setUp(ctx context.Context, mgr ctrl.Manager) error {
 	}); err != nil {
 		return err
 	}
-	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
+	newSpec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&samplecontrollerv1alpha1.Foo{}).
-		Owns(&appsv1.Deployment{}, changed).
-		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(c.findFoosForDeployment), changed).
+		For(&samplecontrollerv1alpha1.Foo{}, newSpec).
+		Owns(&appsv1.Deployment{}).
+		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(c.findFoosForDeployment)).
 		Complete(c)
 }
 
@@ -187,7 +186,7 @@ func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
 	if equality.Semantic.DeepEqual(&foo.Status, status) {
 		return err
 	}
-	if failed := c.applyStatus(ctx, foo, status); failed != nil {
+	if failed := c.patchStatus(ctx, foo, status); failed != nil {
 		return errors.Join(err, fmt.Errorf("update the status: %w", failed))
 	}
 	c.recordEvent(foo, ready)
@@ -265,25 +264,13 @@ func (c *controller) deleteFormer(ctx context.Context, foo *samplecontrollerv1al
 	return nil
 }
 
-// applyStatus sends only the fields that this controller owns. It includes foo's resourceVersion,
-// so that the API server refuses a status that was computed from an old spec.
-func (c *controller) applyStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status *samplecontrollerv1alpha1.FooStatus) error {
-	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
-	return c.Status().Apply(ctx, samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
-		WithUID(foo.UID).
-		WithResourceVersion(foo.ResourceVersion).
-		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
-			WithReplicas(status.Replicas).
-			WithSelector(status.Selector).
-			WithAvailableReplicas(status.AvailableReplicas).
-			WithObservedGeneration(status.ObservedGeneration).
-			WithConditions(metav1ac.Condition().
-				WithType(ready.Type).
-				WithStatus(ready.Status).
-				WithObservedGeneration(ready.ObservedGeneration).
-				WithLastTransitionTime(ready.LastTransitionTime).
-				WithReason(ready.Reason).
-				WithMessage(ready.Message))), fieldOwner, client.ForceOwnership)
+// patchStatus sends what has changed. The patch includes foo's resourceVersion, so that the API
+// server refuses a status that was computed from an old Foo.
+func (c *controller) patchStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status *samplecontrollerv1alpha1.FooStatus) error {
+	updated := foo.DeepCopy()
+	updated.Status = *status
+	patch := client.MergeFromWithOptions(foo, client.MergeFromWithOptimisticLock{})
+	return c.Status().Patch(ctx, updated, patch, fieldOwner)
 }
 
 // recordEvent records an Event if the reason of Ready has changed.
@@ -355,11 +342,6 @@ func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployme
 		ready.Reason, ready.Message = reasonFailed, "The last attempt failed: the controller's log says why"
 		if isRefusal(failure) {
 			ready.Reason, ready.Message = reasonRefused, failure.Error()
-		}
-		// The text of a refusal may differ each time. Keep the first one, so that a retry writes nothing.
-		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
-		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
-			ready.Message = before.Message
 		}
 	case !metav1.IsControlledBy(deployment, foo):
 		ready.Reason = reasonResourceExists

@@ -37,7 +37,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
-	samplecontrollerv1alpha1ac "example.com/operators/05-controller-runtime/pkg/generated/applyconfiguration/samplecontroller/v1alpha1"
 )
 
 const (
@@ -160,7 +159,7 @@ func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
 		status.AvailableReplicas = deployment.Status.AvailableReplicas
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
-	if failed := c.applyStatus(ctx, foo, status); failed != nil {
+	if failed := c.patchStatus(ctx, foo, status); failed != nil {
 		return errors.Join(err, fmt.Errorf("update the status: %w", failed))
 	}
 	return err
@@ -222,23 +221,13 @@ func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.Depl
 	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, applied)
 }
 
-// applyStatus sends only the condition that this controller owns. It assumes foo's resourceVersion,
-// so the API server refuses a status that was computed from an old spec.
-func (c *controller) applyStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status *samplecontrollerv1alpha1.FooStatus) error {
-	ready := meta.FindStatusCondition(status.Conditions, conditionReady)
-	return c.Status().Apply(ctx, samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
-		WithUID(foo.UID).
-		WithResourceVersion(foo.ResourceVersion).
-		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
-			WithAvailableReplicas(status.AvailableReplicas).
-			WithObservedGeneration(status.ObservedGeneration).
-			WithConditions(metav1ac.Condition().
-				WithType(ready.Type).
-				WithStatus(ready.Status).
-				WithObservedGeneration(ready.ObservedGeneration).
-				WithLastTransitionTime(ready.LastTransitionTime).
-				WithReason(ready.Reason).
-				WithMessage(ready.Message))), fieldOwner, client.ForceOwnership)
+// patchStatus sends what has changed. The patch includes foo's resourceVersion, so that the API
+// server refuses a status that was computed from an old Foo.
+func (c *controller) patchStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, status *samplecontrollerv1alpha1.FooStatus) error {
+	updated := foo.DeepCopy()
+	updated.Status = *status
+	patch := client.MergeFromWithOptions(foo, client.MergeFromWithOptimisticLock{})
+	return c.Status().Patch(ctx, updated, patch, fieldOwner)
 }
 
 // From here on, nothing reads from a cluster: these functions only decide.

@@ -8,7 +8,6 @@ import (
 // controller-gen writes the CRD and the DeepCopy functions from these markers (make manifests
 // generate). README.md explains them. Comments become descriptions, which kubectl explain shows.
 
-// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, used for teaching only"
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of the label \"controller\""

@@ -3,7 +3,6 @@
 //
 // +groupName=samplecontroller.k8s.io
 // +kubebuilder:object:generate=true
-// +kubebuilder:ac:generate=true
 
 // Package v1alpha1 holds the Go types of the Foo resource. controller-gen generates the CRD in
 // config/crd/bases from them.
@@ -18,7 +17,7 @@ import (
 // GroupVersion is the API group and version of Foo, as in its apiVersion field.
 var GroupVersion = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
 
-// SchemeGroupVersion is GroupVersion under the name that the generated apply configurations use.
+// SchemeGroupVersion is GroupVersion under the name that kubebuilder uses in a new type's file.
 var SchemeGroupVersion = GroupVersion
 
 // SchemeBuilder adds this group and version to a scheme, and the types that register with it.

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
-	samplecontrollerv1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
 )
 
 // Reconciler creates a Deployment for each Foo. A ConfigMap names the image for all of them.
@@ -61,10 +60,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, key ctrl.Request) (ctrl.Resu
 
 	// 3. Report it, in the status and in an Event.
 	if foo.Status.ObservedGeneration != foo.Generation {
-		status := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
-			WithStatus(samplecontrollerv1alpha1ac.FooStatus().WithObservedGeneration(foo.Generation))
-		if err := r.Status().Apply(ctx, status, fieldOwner, client.ForceOwnership); err != nil {
-			return ctrl.Result{}, fmt.Errorf("apply the status: %w", err)
+		updated := foo.DeepCopy()
+		updated.Status.ObservedGeneration = foo.Generation
+		if err := r.Status().Patch(ctx, updated, client.MergeFrom(foo), fieldOwner); err != nil {
+			return ctrl.Result{}, fmt.Errorf("patch the status: %w", err)
 		}
 	}
 	r.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "Deployment %s is up to date", foo.Spec.DeploymentName)

@@ -46,10 +46,12 @@ func (c *controller) applyDeployment(ctx context.Context, desired *appsv1ac.Depl
 	return applied, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, applied)
 }
 
-// updateTDSetStatus assumes tdset's resourceVersion, so the server refuses a status that was
-// computed from an outdated spec. It takes over the fields of the status, except for other people's
-// conditions.
+// updateTDSetStatus sends the fields of the status that have changed. A list goes as a whole, so the
+// patch includes tdset's resourceVersion: the server refuses one that was made from an outdated
+// TDSet. Otherwise it could remove another controller's condition.
 func (c *controller) updateTDSetStatus(ctx context.Context, tdset *TDSet, status TDSetStatus) error {
-	desired := statusToApply(tdset, status)
-	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
+	updated := tdset.DeepCopy()
+	updated.Status = status
+	patch := client.MergeFromWithOptions(tdset, client.MergeFromWithOptimisticLock{})
+	return c.Status().Patch(ctx, updated, patch, fieldOwner)
 }

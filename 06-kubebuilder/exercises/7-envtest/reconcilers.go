@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	samplecontrollerv1alpha1 "example.com/operators/06-kubebuilder/api/v1alpha1"
-	samplecontrollerv1alpha1ac "example.com/operators/06-kubebuilder/api/v1alpha1/applyconfiguration/api/v1alpha1"
 )
 
 // Reconcile makes the cluster match what the Foo with that key asks for. These are its promises:
@@ -42,7 +40,7 @@ var right = reconciler{
 	selector:    ownLabel,
 	force:       []client.ApplyOption{client.ForceOwnership},
 	mayChange:   metav1.IsControlledBy,
-	writeStatus: applyStatus,
+	writeStatus: patchStatus,
 }
 
 // wrong has a change to right for each of the reconcilers that break a promise. The key says what
@@ -115,22 +113,17 @@ func podLabels(foo *samplecontrollerv1alpha1.Foo) map[string]string {
 
 func always(metav1.Object, metav1.Object) bool { return true }
 
-// applyStatus sends only our own condition.
-func applyStatus(ctx context.Context, c client.Client, foo *samplecontrollerv1alpha1.Foo, ready metav1.Condition) error {
-	desired := samplecontrollerv1alpha1ac.Foo(foo.Name, foo.Namespace).
-		WithStatus(samplecontrollerv1alpha1ac.FooStatus().
-			WithConditions(metav1ac.Condition().
-				WithType(ready.Type).
-				WithStatus(ready.Status).
-				WithReason(ready.Reason).
-				WithMessage(ready.Message).
-				WithLastTransitionTime(ready.LastTransitionTime)))
-	return c.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership)
+// patchStatus sends the whole list of conditions, but only if nobody has changed the Foo since it was
+// read.
+func patchStatus(ctx context.Context, c client.Client, foo *samplecontrollerv1alpha1.Foo, ready metav1.Condition) error {
+	before := foo.DeepCopy()
+	meta.SetStatusCondition(&foo.Status.Conditions, ready)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return c.Status().Patch(ctx, foo, patch, fieldOwner)
 }
 
 func patchFoo(ctx context.Context, c client.Client, foo *samplecontrollerv1alpha1.Foo, ready metav1.Condition) error {
 	before := foo.DeepCopy()
-	foo.Status.Conditions = slices.Clone(foo.Status.Conditions)
 	meta.SetStatusCondition(&foo.Status.Conditions, ready)
 	return c.Patch(ctx, foo, client.MergeFrom(before))
 }

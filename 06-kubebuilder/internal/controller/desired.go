@@ -125,12 +125,6 @@ func desiredStatus(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deploym
 		if isRefusal(failure) {
 			ready.Reason, ready.Message = reasonRefused, failure.Error()
 		}
-		// A refusal's text may differ each time, for example because it says how much of a quota is
-		// used. Keep the first text, so that a retry writes nothing.
-		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
-		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
-			ready.Message = before.Message
-		}
 	case !metav1.IsControlledBy(deployment, foo):
 		ready.Reason = reasonResourceExists
 		ready.Message = fmt.Sprintf("Deployment %q exists and is not controlled by this Foo: delete it or choose another deploymentName", deployment.Name)

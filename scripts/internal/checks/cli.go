@@ -19,7 +19,7 @@ var cliParts = map[string][]string{
 		`\bAddToScheme = SchemeBuilder\.AddToScheme$`,
 	},
 	"cmd/main.go": {
-		`^\tGROUPVERSION "`, `\bsetupLog +=`, `^\t"os"$`, `ENABLE_WEBHOOKS`, `\bmgr ctrl\.Manager\b`,
+		`^\tGROUPVERSION "`, `\bsetupLog +=`, `^\t"os"$`, `ENABLE_WEBHOOKS`, `\bmgr(, err :=)? ctrl\.(NewManager\(|Manager\b)`,
 		`// \+kubebuilder:scaffold:imports$`, `// \+kubebuilder:scaffold:scheme$`, `// \+kubebuilder:scaffold:builder$`,
 	},
 	"internal/controller/suite_test.go": append(suiteParts(), `^func TestControllers\(`),

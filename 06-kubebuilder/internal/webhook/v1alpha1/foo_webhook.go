@@ -57,18 +57,18 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 }
 
 // FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns about
-// one that is allowed but may surprise the user. It reads from the API server, because a refusal
-// must be right and a cache may be behind.
+// one that somebody else's Deployment has. It reads from the API server, because a refusal must be
+// right and a cache may be behind.
 type FooValidator struct{ APIReader client.Reader }
 
 var _ admission.Validator[*samplecontrollerv1alpha1.Foo] = &FooValidator{}
 
 // ValidateCreate validates a new Foo.
 func (v *FooValidator) ValidateCreate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
-	if err := v.refuse(ctx, foo); err != nil {
+	if err := v.refuseDuplicate(ctx, foo); err != nil {
 		return nil, err
 	}
-	return v.warnOfForeign(ctx, foo)
+	return v.warnOfForeign(ctx, foo), nil
 }
 
 // ValidateUpdate only validates a changed deploymentName, so that users can still change the rest
@@ -78,21 +78,7 @@ func (v *FooValidator) ValidateUpdate(ctx context.Context, old, foo *samplecontr
 	if foo.Spec.DeploymentName == old.Spec.DeploymentName || !foo.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
-	if err := v.refuse(ctx, foo); err != nil {
-		return nil, err
-	}
-	warnings, err := v.warnOfForeign(ctx, foo)
-	if err != nil {
-		return nil, err
-	}
-	former, err := v.deployment(ctx, foo.Namespace, old.Spec.DeploymentName)
-	if err != nil {
-		return nil, err
-	}
-	if former != nil && metav1.IsControlledBy(former, old) {
-		warnings = append(warnings, fmt.Sprintf("spec.deploymentName: Deployment %q will be deleted once %q is there", former.Name, foo.Spec.DeploymentName))
-	}
-	return warnings, nil
+	return v.ValidateCreate(ctx, foo)
 }
 
 // ValidateDelete does nothing, and the API server never calls it, because verbs leaves out delete.
@@ -101,9 +87,9 @@ func (v *FooValidator) ValidateDelete(context.Context, *samplecontrollerv1alpha1
 	return nil, nil
 }
 
-// refuse returns an error if another Foo asks for foo's deploymentName. A Foo that is being deleted
-// doesn't count, because it gives up the name.
-func (v *FooValidator) refuse(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
+// refuseDuplicate returns an error if another Foo asks for foo's deploymentName. A Foo that is being
+// deleted doesn't count, because it gives up the name.
+func (v *FooValidator) refuseDuplicate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	name := foo.Spec.DeploymentName
 	var foos samplecontrollerv1alpha1.FooList
 	// The API server can select Foos by this field, because the CRD lists it in selectableFields.
@@ -122,24 +108,13 @@ func (v *FooValidator) refuse(ctx context.Context, foo *samplecontrollerv1alpha1
 	return nil
 }
 
-// warnOfForeign warns if a Deployment that foo doesn't control already has foo's deploymentName.
-func (v *FooValidator) warnOfForeign(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (admission.Warnings, error) {
-	found, err := v.deployment(ctx, foo.Namespace, foo.Spec.DeploymentName)
-	if err != nil || found == nil || metav1.IsControlledBy(found, foo) {
-		return nil, err
+// warnOfForeign warns if a Deployment that foo doesn't control already has foo's deploymentName. If
+// that Deployment can't be read, there is no warning: this is no reason to refuse the Foo.
+func (v *FooValidator) warnOfForeign(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) admission.Warnings {
+	key := client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}
+	var found appsv1.Deployment
+	if err := v.APIReader.Get(ctx, key, &found); err != nil || metav1.IsControlledBy(&found, foo) {
+		return nil
 	}
-	return admission.Warnings{fmt.Sprintf("Deployment %q exists and isn't this Foo's: it won't be touched, and the Foo becomes Ready once it is gone", found.Name)}, nil
-}
-
-// deployment returns the Deployment with that name, or nil.
-func (v *FooValidator) deployment(ctx context.Context, namespace, name string) (*appsv1.Deployment, error) {
-	found := &appsv1.Deployment{}
-	err := v.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, apierrors.NewInternalError(fmt.Errorf("get Deployment %q: %w", name, err))
-	}
-	return found, nil
+	return admission.Warnings{fmt.Sprintf("Deployment %q exists and isn't this Foo's: it won't be touched, and the Foo becomes Ready once it is gone", found.Name)}
 }

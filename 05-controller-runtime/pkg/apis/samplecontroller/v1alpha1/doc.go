@@ -2,12 +2,10 @@
 // runs, what to do with this package. A misspelled tag isn't an error: nothing is generated for it.
 //
 // deepcopy-gen writes DeepCopy for every type. register-gen writes GroupVersion and Install, which
-// adds the types to a scheme in the API group groupName. openapi-gen describes the types, so that
-// apply configurations know which lists have keys.
+// adds the types to a scheme in the API group groupName.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=samplecontroller.k8s.io
-// +k8s:openapi-gen=true
 
 // Package v1alpha1 holds the Go types of the Foo resource. The schema that the API server enforces
 // is the CRD in manifests/crd.yaml. These types only say how its JSON looks in Go.

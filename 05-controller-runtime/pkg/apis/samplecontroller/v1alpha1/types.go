@@ -2,11 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A type's tags are in a separate comment above it. genclient generates a client, a lister, an
-// informer and an apply configuration. deepcopy-gen:interfaces adds DeepCopyObject, which makes the
-// type a runtime.Object.
+// A type's tags are in a separate comment above it. deepcopy-gen:interfaces adds DeepCopyObject,
+// which makes the type a runtime.Object.
 
-// +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // Foo asks for one Deployment.
@@ -39,8 +37,6 @@ type FooStatus struct {
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Conditions has one entry, of the type Ready. Each field manager owns its own entries.
-	// +listType=map
-	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -2,7 +2,6 @@
 // them.
 //
 // +k8s:deepcopy-gen=package
-// +k8s:openapi-gen=true
 // +groupName=schedule.rs
 
 // Package v1 holds the Go types of the TDSet resource. The schema that the API server enforces is

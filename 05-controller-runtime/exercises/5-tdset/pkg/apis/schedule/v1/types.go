@@ -2,7 +2,6 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // TDSet asks for one Deployment, of its own name, that is scaled by the time of day.
@@ -52,10 +51,8 @@ type Scheduling struct {
 type TDSetStatus struct {
 	// ObservedGeneration is the metadata.generation of the TDSet that this status was made from.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions has one entry, of the type Ready. Here and in the CRD, the list is a map, so each
-	// entry has its own owners.
-	// +listType=map
-	// +listMapKey=type
+	// Conditions has one entry, of the type Ready. In the CRD, the list is a map, so
+	// each entry has its own owners.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
