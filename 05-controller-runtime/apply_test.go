@@ -31,7 +31,7 @@ func TestConditionsHaveOwners(t *testing.T) {
 		{"type":"Blessed","status":"True","reason":"ByThePriest","message":"amen","lastTransitionTime":"2026-01-01T12:00:00Z"}]}}`
 	must(t, c.Status().Patch(t.Context(), foo, client.RawPatch(types.MergePatchType, []byte(blessed)), somebody))
 
-	must(t, withoutCache(c, func() {}).updateStatus(t.Context(), foo, deploymentOf(foo), nil))
+	must(t, withoutCache(c, func() {}).syncStatus(t.Context(), foo, deploymentOf(foo), nil))
 
 	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(foo), foo))
 	for condition, want := range map[string]client.FieldOwner{"Blessed": somebody, "Ready": fieldOwner} {
@@ -68,10 +68,10 @@ func TestNameTakenBeforeTheApply(t *testing.T) {
 				}
 			})
 
-			if _, err := r.reconcileDeployment(t.Context(), foo); !test.refused(err) {
+			if _, err := r.syncDeployment(t.Context(), foo); !test.refused(err) {
 				t.Errorf("the apply returned the error %v, want a refusal", err)
 			}
-			web, err := r.reconcileDeployment(t.Context(), foo)
+			web, err := r.syncDeployment(t.Context(), foo)
 
 			must(t, err)
 			if applies != 1 {
@@ -91,13 +91,13 @@ func TestNoNeedlessApply(t *testing.T) {
 	create(t, c, foo)
 	applies := 0
 	r := withoutCache(c, func() { applies++ })
-	_, err := r.reconcileDeployment(t.Context(), foo)
+	_, err := r.syncDeployment(t.Context(), foo)
 	must(t, err)
 	web := &appsv1.Deployment{ObjectMeta: c.Meta("web")}
 	annotation := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"team":"blue"}}}`))
 	must(t, c.Patch(t.Context(), web, annotation, somebody))
 
-	settled, err := r.reconcileDeployment(t.Context(), foo)
+	settled, err := r.syncDeployment(t.Context(), foo)
 
 	must(t, err)
 	if settled == nil || applies != 1 {

@@ -20,10 +20,10 @@ import (
 // fieldOwner is the controller's name in managedFields.
 const fieldOwner = client.FieldOwner("foo-controller")
 
-// reconcileDeployment creates or updates the Deployment that foo names. After a write it returns
-// nil, and otherwise the Deployment, even if it belongs to someone else. If it should match foo but
-// can't be made to, the error says why.
-func (r *FooReconciler) reconcileDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
+// syncDeployment creates or updates the Deployment that foo names. After a write it returns nil, and
+// otherwise the Deployment, even if it belongs to someone else. If it should match foo but can't be
+// made to, the error says why, and a Deployment that doesn't exist is empty.
+func (r *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	key := client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}
 	logger := log.FromContext(ctx).WithValues("deployment", key)
 	observed := &appsv1.Deployment{}

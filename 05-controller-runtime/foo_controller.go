@@ -14,9 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -47,6 +49,12 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 		For(&samplecontrollerv1alpha1.Foo{}, newSpec).
 		Owns(&appsv1.Deployment{}). // enqueues the Foo that controls it
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(r.findFoosForDeployment)).
+		WithOptions(controller.Options{
+			// First come, first served. In the default queue, the Foos that exist at the start come last.
+			UsePriorityQueue: new(false),
+			// A backoff for each Foo. By default, this queue also limits all retries to ten a second.
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](5*time.Millisecond, time.Minute),
+		}).
 		Complete(r)
 }
 
@@ -79,7 +87,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	}
 
 	// 2. Create or update the Deployment that it names. The event of that write leads here again.
-	deployment, err := r.reconcileDeployment(ctx, &foo)
+	deployment, err := r.syncDeployment(ctx, &foo)
 	if deployment == nil && err == nil {
 		return ctrl.Result{}, nil
 	}
@@ -94,7 +102,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		err = nil // the Foo will be deleted with its namespace
 	case !apierrors.IsConflict(err): // after a conflict, read again first
-		if failed := r.updateStatus(ctx, &foo, deployment, err); err == nil || !apierrors.IsConflict(failed) {
+		if failed := r.syncStatus(ctx, &foo, deployment, err); err == nil || !apierrors.IsConflict(failed) {
 			err = errors.Join(err, failed)
 		}
 	}

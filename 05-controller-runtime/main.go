@@ -42,8 +42,6 @@ func main() {
 	logOptions.BindFlags(flag.CommandLine)
 	flag.Parse()
 
-	// First come, first served. In the default queue, the Foos that exist at the start come last.
-	o.Controller.UsePriorityQueue = new(false)
 	o.Cache.DefaultNamespaces = map[string]cache.Config{*namespace: {}} // "" means all
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logOptions)))
 	klog.SetLogger(ctrl.Log) // client-go logs with klog

@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/operators/05-controller-runtime/test/testenv"
@@ -73,8 +72,7 @@ type recorder struct {
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
 	r := &recorder{Cluster: testenv.New(t), keys: make(chan string, 100), t: t}
-	firstComeFirstServed := func(o *ctrl.Options) { o.Controller.UsePriorityQueue = new(false) } // as in main
-	mgr := r.NewManager(t, firstComeFirstServed)
+	mgr := r.NewManager(t)
 	foos := &FooReconciler{Client: recordingClient{mgr.GetClient(), r.keys}}
 	must(t, foos.SetupWithManager(t.Context(), mgr))
 	testenv.Start(t, mgr)

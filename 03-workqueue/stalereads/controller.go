@@ -28,10 +28,10 @@ import (
 type way int
 
 const (
-	nothing  way = iota // trust the cache
-	expect              // create no more Pods until the last ones have arrived
-	ask                 // ask the server before a write
-	remember            // process a Foo only when the cache has our last writes for it
+	trustCache      way = iota
+	useExpectations     // create no more Pods until the last ones have arrived
+	readLive            // ask the server before a write
+	trackWrites         // process a Foo only when the cache has our last writes for it
 )
 
 const byOwner = "owner"
@@ -44,8 +44,8 @@ type controller struct {
 	fooCache  cache.TypedSharedIndexInformer[*samplecontrollerv1alpha1.Foo]
 	podCache  cache.TypedSharedIndexInformer[*corev1.Pod]
 	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	expected  *expectations     // kept up to date in any case, but only expect asks it
-	ownWrites *consistencyStore // the same for remember
+	expected  *expectations     // kept up to date in any case, but only useExpectations asks it
+	ownWrites *consistencyStore // the same for trackWrites
 }
 
 // start returns a function that starts a controller, and returns when its caches are filled.

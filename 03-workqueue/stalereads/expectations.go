@@ -1,5 +1,6 @@
-// Expectations, as in Kubernetes' ReplicaSet controller (pkg/controller/controller_utils.go). Before it creates Pods, it writes down how many. The handler
-// crosses one off for each Pod that arrives. Until all have arrived, no more Pods are created.
+// Expectations, as in Kubernetes' ReplicaSet controller (pkg/controller/controller_utils.go). Before
+// it creates Pods, it writes down how many. The handler crosses one off for each Pod that arrives.
+// Until all have arrived, no more Pods are created.
 
 package main
 

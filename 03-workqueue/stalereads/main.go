@@ -9,9 +9,9 @@ package main
 
 func main() {
 	compare(
-		row{"nothing", start(nothing)},
-		row{"expectations", start(expect)},
-		row{"live reads", start(ask)},
-		row{"remembered resourceVersions", start(remember)},
+		row{"nothing", start(trustCache)},
+		row{"expectations", start(useExpectations)},
+		row{"live reads", start(readLive)},
+		row{"remembered resourceVersions", start(trackWrites)},
 	)
 }

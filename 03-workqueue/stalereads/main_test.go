@@ -23,10 +23,10 @@ func TestWays(t *testing.T) {
 		wantSurplus          bool
 		mayBeRefused, mayAsk bool
 	}{
-		"trusting the cache makes too many Pods":                 {way: nothing, wantSurplus: true, mayBeRefused: true},
-		"expectations prevent that, but not a refused status":    {way: expect, mayBeRefused: true},
-		"live reads prevent both, and cost requests":             {way: ask, mayAsk: true},
-		"remembered resourceVersions prevent both, without them": {way: remember},
+		"trusting the cache makes too many Pods":                 {way: trustCache, wantSurplus: true, mayBeRefused: true},
+		"expectations prevent that, but not a refused status":    {way: useExpectations, mayBeRefused: true},
+		"live reads prevent both, and cost requests":             {way: readLive, mayAsk: true},
+		"remembered resourceVersions prevent both, without them": {way: trackWrites},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()

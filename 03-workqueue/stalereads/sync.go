@@ -16,7 +16,7 @@ import (
 
 // sync creates the Pods that the Foo lacks, and updates its status. An error makes the queue retry.
 func (c *controller) sync(ctx context.Context, key types.NamespacedName) error {
-	if c.way == remember {
+	if c.way == trackWrites {
 		if err := c.ownWrites.EnsureReady(key); err != nil {
 			return err
 		}
@@ -35,12 +35,12 @@ func (c *controller) sync(ctx context.Context, key types.NamespacedName) error {
 		return fmt.Errorf("list the Foo's Pods: %w", err)
 	}
 	found := len(pods)
-	if c.way == ask && found < int(*foo.Spec.Replicas) {
+	if c.way == readLive && found < int(*foo.Spec.Replicas) {
 		if found, err = c.countPods(ctx, key); err != nil {
 			return fmt.Errorf("list the Foo's Pods on the server: %w", err)
 		}
 	}
-	if c.way != expect || c.expected.satisfied(key) {
+	if c.way != useExpectations || c.expected.satisfied(key) {
 		if err := c.createPods(ctx, foo, int(*foo.Spec.Replicas)-found); err != nil {
 			return fmt.Errorf("create a Pod: %w", err)
 		}
@@ -48,7 +48,7 @@ func (c *controller) sync(ctx context.Context, key types.NamespacedName) error {
 	if foo.Status.AvailableReplicas == int32(found) {
 		return nil
 	}
-	if c.way == ask {
+	if c.way == readLive {
 		if foo, err = c.getFoo(ctx, key); err != nil {
 			return fmt.Errorf("get Foo from the server: %w", err)
 		}

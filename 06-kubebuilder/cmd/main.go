@@ -112,8 +112,6 @@ func newManager(ctx context.Context, config *rest.Config, o options) (ctrl.Manag
 	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "foo-controller"
 	o.GracefulShutdownTimeout = new(shutdownTimeout)
-	// First come, first served. In the default queue, the Foos that exist at the start come last.
-	o.Controller.UsePriorityQueue = new(false)
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}

@@ -30,9 +30,9 @@ func isRefusal(err error) bool {
 		errors.Is(err, errOverruled)
 }
 
-// updateStatus writes foo's status if it has changed. failure is the error from the work on foo, or
+// syncStatus writes foo's status if it has changed. failure is the error from the work on foo, or
 // nil.
-func (r *FooReconciler) updateStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) error {
+func (r *FooReconciler) syncStatus(ctx context.Context, foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployment, failure error) error {
 	status := desiredStatus(foo, deployment, failure, metav1.Now())
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil

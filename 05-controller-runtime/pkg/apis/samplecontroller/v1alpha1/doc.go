@@ -1,8 +1,8 @@
 // Lines that begin with + are tags. They tell the code generators, which hack/update-codegen.sh
 // runs, what to do with this package. A misspelled tag isn't an error: nothing is generated for it.
 //
-// deepcopy-gen writes DeepCopy for every type. register-gen writes GroupVersion and Install, which
-// adds the types to a scheme in the API group groupName.
+//   - deepcopy-gen writes DeepCopy for every type.
+//   - register-gen writes GroupVersion, from groupName, and Install, which adds the types to a scheme.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=samplecontroller.k8s.io
