@@ -1,6 +1,5 @@
-// The Deployments of a Foo. The controller writes with server-side apply: it sends only the fields
-// that it owns, with its name as the field manager. The API server merges them into the object and
-// records in managedFields who owns which field.
+// The Deployments of a Foo. The controller writes them with server-side apply: it sends only the
+// fields that it owns, and the API server merges them into the object.
 
 package main
 

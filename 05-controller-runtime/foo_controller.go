@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
@@ -42,16 +41,12 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 	); err != nil {
 		return fmt.Errorf("indexes (is the CRD applied?): %w", err)
 	}
-	// Only a new spec or a deletion changes a Foo's generation. This drops the events of the
-	// controller's own status writes, so that a write never leads to a retry without backoff.
-	newSpec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&samplecontrollerv1alpha1.Foo{}, newSpec).
+		For(&samplecontrollerv1alpha1.Foo{}, builder.WithPredicates(ignoreRepeatedRefusals)).
 		Owns(&appsv1.Deployment{}). // enqueues the Foo that controls it
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(r.findFoosForDeployment)).
 		WithOptions(controller.Options{
-			// First come, first served. In the default queue, the Foos that exist at the start come last.
-			UsePriorityQueue: new(false),
+			UsePriorityQueue: new(false), // first come, first served, even at the start
 			// A backoff for each Foo. By default, this queue also limits all retries to ten a second.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](5*time.Millisecond, time.Minute),
 		}).
@@ -107,9 +102,8 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		}
 	}
 
-	// 5. A conflict means that an object has changed since it was read. This happens in every
-	// controller, so don't return an error, which controller-runtime would log. Usually, the event
-	// of that change requeues the Foo sooner.
+	// 5. A conflict is no failure: an object has changed since it was read. So don't return an error,
+	// which controller-runtime would log. Usually, the event of that change requeues the Foo sooner.
 	if apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(2).Info("Conflict, retrying", "error", err.Error())
 		return ctrl.Result{RequeueAfter: time.Second}, nil

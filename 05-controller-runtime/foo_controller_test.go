@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -21,6 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
 
 var errDiskFull = errors.New("the disk is full")
@@ -69,6 +73,34 @@ func TestReconcileResult(t *testing.T) {
 			if result != test.want || !errors.Is(err, test.wantErr) || statuses != test.wantStatuses {
 				t.Errorf("Reconcile returned %+v and the error %v after %d status writes, want %+v, %v and %d",
 					result, err, statuses, test.want, test.wantErr, test.wantStatuses)
+			}
+		})
+	}
+}
+
+// Without a backoff, a refusal whose message differs each time would be retried all the time.
+func TestIgnoreRepeatedRefusals(t *testing.T) {
+	refused := func(message string, changes ...func(*samplecontrollerv1alpha1.Foo)) *samplecontrollerv1alpha1.Foo {
+		foo := aFoo("example", "web", 1)
+		foo.Status.Conditions = []metav1.Condition{{Type: conditionReady, Status: metav1.ConditionFalse, Reason: reasonRefused, Message: message}}
+		for _, change := range changes {
+			change(foo)
+		}
+		return foo
+	}
+	nextGeneration := func(foo *samplecontrollerv1alpha1.Foo) { foo.Generation++ }
+	for sentence, test := range map[string]struct {
+		before, after *samplecontrollerv1alpha1.Foo
+		want          bool // whether the update enqueues the Foo
+	}{
+		"it is refused again, with another message": {refused("used: 1"), refused("used: 2"), false},
+		"it is refused for the first time":          {aFoo("example", "web", 1), refused("used: 1"), true},
+		"the refusal is over":                       {refused("used: 1"), aFoo("example", "web", 1), true},
+		"its spec is changed":                       {refused("used: 1"), refused("used: 1", nextGeneration), true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := ignoreRepeatedRefusals.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+				t.Errorf("the update enqueues the Foo: %v, want %v", got, test.want)
 			}
 		})
 	}

@@ -30,8 +30,7 @@ import (
 func init() { utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme)) }
 
 func main() {
-	// The options of the manager, which has the cache, the client, the leader election and the
-	// metrics. controller-runtime itself adds the flag --kubeconfig.
+	// The options of the manager. controller-runtime itself adds the flag --kubeconfig.
 	o := ctrl.Options{LeaderElectionID: "foo-controller"}
 	namespace := flag.String("namespace", "", "act on this namespace only (default: all)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many Foos are processed at once")

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
@@ -28,6 +30,19 @@ var errOverruled = errors.New("the write was accepted but has changed nothing: d
 func isRefusal(err error) bool {
 	return apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) ||
 		errors.Is(err, errOverruled)
+}
+
+// ignoreRepeatedRefusals drops an update of a Foo that was refused before and still is. A refusal's
+// message may differ each time, and the event of each status write would retry without any backoff.
+var ignoreRepeatedRefusals = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
+	return update.ObjectOld.GetGeneration() != update.ObjectNew.GetGeneration() ||
+		!isRefused(update.ObjectOld) || !isRefused(update.ObjectNew)
+}}
+
+// isRefused reports whether a Foo's status says that the API server refuses a write.
+func isRefused(foo client.Object) bool {
+	ready := meta.FindStatusCondition(foo.(*samplecontrollerv1alpha1.Foo).Status.Conditions, conditionReady)
+	return ready != nil && ready.Reason == reasonRefused
 }
 
 // syncStatus writes foo's status if it has changed. failure is the error from the work on foo, or

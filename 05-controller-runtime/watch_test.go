@@ -32,8 +32,7 @@ func TestWhichEventsEnqueueAFoo(t *testing.T) {
 		want  []string
 	}{
 		"a Foo is created":   {nil, (*recorder).create, example, []string{"example"}},
-		"a Foo is scaled":    {objects{example}, (*recorder).scale, example, []string{"example"}},
-		"a Foo is annotated": {objects{example}, (*recorder).annotate, example, nil},
+		"a Foo is annotated": {objects{example}, (*recorder).annotate, example, []string{"example"}},
 		"a Foo is deleted":   {objects{example}, (*recorder).delete, example, []string{"example"}},
 
 		"its Deployment is annotated":      {objects{example, web}, (*recorder).annotate, web, []string{"example"}},
@@ -134,13 +133,6 @@ func (r *recorder) annotate(object client.Object) {
 	object.SetNamespace(r.Namespace)
 	annotation := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"annotated":"yes"}}}`))
 	must(r.t, r.Patch(r.t.Context(), object.DeepCopyObject().(client.Object), annotation))
-}
-
-func (r *recorder) scale(object client.Object) {
-	r.t.Helper()
-	object.SetNamespace(r.Namespace)
-	scale := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":2}}`))
-	must(r.t, r.Patch(r.t.Context(), object.DeepCopyObject().(client.Object), scale))
 }
 
 func (r *recorder) delete(object client.Object) {

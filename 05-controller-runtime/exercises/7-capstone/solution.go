@@ -32,12 +32,10 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	samplecontrollerv1alpha1 "example.com/operators/05-controller-runtime/pkg/apis/samplecontroller/v1alpha1"
 )
@@ -120,9 +118,8 @@ func (c *controller) setUp(ctx context.Context, mgr ctrl.Manager) error {
 	}); err != nil {
 		return err
 	}
-	newSpec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&samplecontrollerv1alpha1.Foo{}, newSpec).
+		For(&samplecontrollerv1alpha1.Foo{}).
 		Owns(&appsv1.Deployment{}).
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(c.findFoosForDeployment)).
 		Complete(c)
@@ -342,6 +339,11 @@ func desiredReady(foo *samplecontrollerv1alpha1.Foo, deployment *appsv1.Deployme
 		ready.Reason, ready.Message = reasonFailed, "The last attempt failed: the controller's log says why"
 		if isRefusal(failure) {
 			ready.Reason, ready.Message = reasonRefused, failure.Error()
+		}
+		// The text of a refusal may differ each time. Keep the first one, so that a retry writes nothing.
+		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
+		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
+			ready.Message = before.Message
 		}
 	case !metav1.IsControlledBy(deployment, foo):
 		ready.Reason = reasonResourceExists

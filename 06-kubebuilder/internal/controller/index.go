@@ -15,8 +15,7 @@ const (
 	byOwner          = "owner"
 )
 
-// indexByDeploymentName indexes a Foo by the Deployment name that it asks for. The cache adds the
-// namespace to it.
+// indexByDeploymentName indexes a Foo by the Deployment name that it asks for.
 func indexByDeploymentName(obj client.Object) []string {
 	return []string{obj.(*samplecontrollerv1alpha1.Foo).Spec.DeploymentName}
 }

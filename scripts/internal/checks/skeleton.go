@@ -115,8 +115,8 @@ func withoutNames(chapter chapters.Chapter, content string) string {
 }
 
 // additions are the only differences that are allowed: chapter 02 locks, chapter 03 records Events,
-// chapter 04 has a generated client and bypasses its cache, and before chapter 05, a status write
-// enqueues the Foo, so that the text of a refusal may not change.
+// chapter 04 has a generated client and bypasses its cache, and before chapter 05, the text of a
+// refusal is kept, because each status write enqueues the Foo.
 var additions = strings.NewReplacer(
 	"\t// Each informer has its own goroutine, and both could call this for the same Foo at once.\n\tc.working.Lock()\n\tdefer c.working.Unlock()\n", "",
 	"\tc.recordEvent(foo, status)\n", "", "\tc.recordEvent(tdset, status)\n", "",

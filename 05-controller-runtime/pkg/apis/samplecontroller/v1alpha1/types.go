@@ -37,6 +37,8 @@ type FooStatus struct {
 	// ObservedGeneration is the metadata.generation of the Foo that this status was made from.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Conditions has one entry, of the type Ready. Each field manager owns its own entries.
+	// +listType=map
+	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
