@@ -53,7 +53,6 @@ func init() {
 func main() {
 	var o options // --kubeconfig isn't here, because controller-runtime adds it
 	flag.StringVar(&o.namespace, "namespace", "", "act on this namespace only (default: all)")
-	o.Cache.SyncPeriod = flag.Duration("resync", 0, "reconcile every TDSet again after this time, changed or not (default: never)")
 	flag.IntVar(&o.Controller.MaxConcurrentReconciles, "workers", 4, "how many TDSets are processed at once")
 	flag.DurationVar(&o.drainTimeout, "drain-timeout", time.Minute, "how long a TDSet that is being deleted waits for its Pods to end")
 	flag.StringVar(&o.Metrics.BindAddress, "metrics-bind-address", "0", "where to serve metrics: 127.0.0.1:8080, or :8443 for HTTPS and authorized clients (default: nowhere)")
@@ -93,9 +92,6 @@ func webhooksEnabled() bool { return os.Getenv("ENABLE_WEBHOOKS") != "false" }
 func run(ctx context.Context, o options) error {
 	if workers := o.Controller.MaxConcurrentReconciles; workers < 1 {
 		return fmt.Errorf("--workers %d: must be at least 1", workers)
-	}
-	if *o.Cache.SyncPeriod < 0 {
-		return fmt.Errorf("--resync %v: must not be negative; 0 means never", *o.Cache.SyncPeriod)
 	}
 	if o.drainTimeout <= 0 {
 		return fmt.Errorf("--drain-timeout %v: must be positive, because Pods take a moment to end", o.drainTimeout)

@@ -100,7 +100,6 @@ func metadataOfPods() *metav1.PartialObjectMetadata {
 func optionsFor(namespace string) options {
 	o := options{namespace: namespace, drainTimeout: time.Minute}
 	o.Metrics.BindAddress, o.HealthProbeBindAddress = "0", "0"
-	o.Cache.SyncPeriod = new(time.Duration(0))
 	o.Controller.MaxConcurrentReconciles = 1
 	return o
 }

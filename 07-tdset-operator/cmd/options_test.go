@@ -2,10 +2,7 @@
 
 package main
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 func TestRunRefusesInvalidFlags(t *testing.T) {
 	for sentence, test := range map[string]struct {
@@ -19,10 +16,6 @@ func TestRunRefusesInvalidFlags(t *testing.T) {
 		"no time for a drain": {
 			change: func(o *options) { o.drainTimeout = 0 },
 			want:   "--drain-timeout 0s: must be positive, because Pods take a moment to end",
-		},
-		"a negative resync": {
-			change: func(o *options) { o.Cache.SyncPeriod = new(time.Duration(-1)) },
-			want:   "--resync -1ns: must not be negative; 0 means never",
 		},
 		"webhooks without a certificate": {
 			change: func(*options) { t.Setenv("ENABLE_WEBHOOKS", "true") },

@@ -89,7 +89,7 @@ func enqueues(old, new client.Object) bool {
 	if _, ok := old.(*schedulev2.TDSet); !ok {
 		return true
 	}
-	return ignoreMessages.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})
+	return ignoreRepeatedRefusals.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: new})
 }
 
 // seen records the scaling of the Deployment, and acts as the Deployment controller.

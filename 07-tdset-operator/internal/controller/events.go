@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
@@ -28,14 +27,12 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // SetupWithManager adds the controller to mgr.
 func (r *TDSetReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	// This drops resyncs, which come with the same resourceVersion. The TDSet's own resync is enough.
-	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&schedulev2.TDSet{}, builder.WithPredicates(ignoreMessages)).
+		For(&schedulev2.TDSet{}, builder.WithPredicates(ignoreRepeatedRefusals)).
 		// A Deployment or a Service concerns the TDSet of the same name, even if it belongs to
 		// someone else: the name may become free. Owns would drop those events.
-		Watches(&appsv1.Deployment{}, enqueueTDSetOfName(mgr.GetCache()), changed).
-		Watches(&corev1.Service{}, enqueueTDSetOfName(mgr.GetCache()), changed).
+		Watches(&appsv1.Deployment{}, enqueueTDSetOfName(mgr.GetCache())).
+		Watches(&corev1.Service{}, enqueueTDSetOfName(mgr.GetCache())).
 		WatchesMetadata(&corev1.Pod{}, handler.Funcs{DeleteFunc: enqueueTDSetOfPod}). // for the drain
 		WithOptions(controllerOptions()).
 		Complete(r)

@@ -13,28 +13,22 @@ import (
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
 
-func TestNotReworded(t *testing.T) {
+// The other updates of a status are enqueued: see TestTheCacheIsOlderThanTheStatus.
+func TestRepeatedRefusalsAreIgnored(t *testing.T) {
+	refused, refusedAgain := withRefusal("no, request 1"), withRefusal("no, request 2")
 	for sentence, test := range map[string]struct {
-		change func(*schedulev2.TDSet)
-		want   bool
+		before, after *schedulev2.TDSet
+		want          bool
 	}{
-		"nothing has changed: a resync":                                {func(*schedulev2.TDSet) {}, true},
-		"a refusal has another message":                                {newly(withRefusal("no, request 2")), false},
-		"it is no longer refused":                                      {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Status = metav1.ConditionFalse }), true},
-		"it is refused for another reason":                             {newly(func(tdset *schedulev2.TDSet) { degradedOf(tdset).Reason = reasonReplicaFailure }), true},
-		"a refusal has another message, and the image has changed":     {newly(withRefusal("no, request 2"), func(tdset *schedulev2.TDSet) { tdset.Generation++ }), true},
-		"a refusal has another message, and there is a new annotation": {newly(withRefusal("no, request 2"), annotated[*schedulev2.TDSet]), true},
-		"somebody has removed the finalizer":                           {newly(func(tdset *schedulev2.TDSet) { tdset.Finalizers = nil }), true},
-		"somebody has changed another part of the status":              {newly(func(tdset *schedulev2.TDSet) { tdset.Status.ActiveWindow = "" }), true},
-		"somebody has removed the status":                              {newly(func(tdset *schedulev2.TDSet) { tdset.Status = schedulev2.TDSetStatus{} }), true},
+		"a write is refused":                    {aTDSet(settled), aTDSet(settled, refused), true},
+		"it is refused again":                   {aTDSet(settled, refused), aTDSet(settled, refusedAgain), false},
+		"it is no longer refused":               {aTDSet(settled, refused), aTDSet(settled), true},
+		"it is refused again for a new spec":    {aTDSet(settled, refused), aTDSet(settled, refusedAgain, edited), true},
+		"somebody has removed the finalizer":    {aTDSet(settled), aTDSet(), true},
+		"somebody has removed the whole status": {aTDSet(settled, refused), aTDSet(known), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			before := aTDSet(settled, withRefusal("no, request 1"))
-			before.ResourceVersion = "1"
-			after := before.DeepCopy()
-			test.change(after)
-
-			if got := ignoreMessages.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
+			if got := ignoreRepeatedRefusals.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
 				t.Errorf("enqueued: %v, want %v", got, test.want)
 			}
 		})
@@ -90,15 +84,8 @@ func withRefusal(words string) func(*schedulev2.TDSet) {
 	}
 }
 
-// newly applies changes, with a new resourceVersion.
-func newly(changes ...func(*schedulev2.TDSet)) func(*schedulev2.TDSet) {
-	return func(tdset *schedulev2.TDSet) {
-		tdset.ResourceVersion = "2"
-		for _, change := range changes {
-			change(tdset)
-		}
-	}
-}
+// edited makes it a newer spec.
+func edited(tdset *schedulev2.TDSet) { tdset.Generation++ }
 
 func degradedOf(tdset *schedulev2.TDSet) *metav1.Condition {
 	return meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,25 +75,21 @@ func isConflict(err error) bool {
 	})
 }
 
-// ignoreMessages drops an update of a TDSet if only the messages of its conditions have changed.
-// The message of a refusal may contain a time or the number of a request, so every retry writes
-// another one. That write is our own. Its event would retry at once, without any backoff.
-var ignoreMessages = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
-	resync := update.ObjectOld.GetResourceVersion() == update.ObjectNew.GetResourceVersion()
-	return resync || !equality.Semantic.DeepEqual(withoutMessages(update.ObjectOld), withoutMessages(update.ObjectNew))
+// ignoreRepeatedRefusals drops an update of a TDSet that was refused before and still is. It is our
+// own write: a refusal's message may contain a time or the number of a request, so every retry writes
+// another one. Its event would retry at once, but the backoff retries within a minute anyway.
+//
+// It drops no other update of the status, such as the first refusal. A status is compared with the
+// cache's, which may be older than our last write. Then only the event of that write can correct it.
+var ignoreRepeatedRefusals = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
+	return update.ObjectOld.GetGeneration() != update.ObjectNew.GetGeneration() ||
+		!isRefused(update.ObjectOld) || !isRefused(update.ObjectNew)
 }}
 
-// withoutMessages returns a copy of a TDSet without the messages of the conditions that quote
-// refusals, and without the metadata that every write changes.
-func withoutMessages(object client.Object) client.Object {
-	tdset := object.(*schedulev2.TDSet).DeepCopy()
-	tdset.ResourceVersion, tdset.ManagedFields = "", nil
-	for i, condition := range tdset.Status.Conditions {
-		if condition.Type == conditionDegraded || condition.Type == conditionReady {
-			tdset.Status.Conditions[i].Message = ""
-		}
-	}
-	return tdset
+// isRefused reports whether a TDSet's status says that the API server refuses a write.
+func isRefused(tdset client.Object) bool {
+	degraded := meta.FindStatusCondition(tdset.(*schedulev2.TDSet).Status.Conditions, conditionDegraded)
+	return degraded != nil && degraded.Reason == reasonRefused
 }
 
 // maxMessage is the longest note that an event can have, in bytes (events.k8s.io/v1).

@@ -4,9 +4,9 @@ package schedule
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
@@ -16,7 +16,6 @@ import (
 const (
 	maxWindows  = 24
 	maxReplicas = 1000
-	maxName     = 63
 )
 
 // These messages are those of the CRD's rules, too, as far as it has one.
@@ -31,8 +30,6 @@ const (
 	twiceADay  = "is there twice: delete one of them"
 	outOfRange = "must be from %d to %d"
 )
-
-var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 // Validate returns why a schedule is invalid. path is the path of the spec.
 //
@@ -64,7 +61,7 @@ func Validate(spec *schedulev2.TDSetSpec, path *field.Path) field.ErrorList {
 
 func validateWindow(window schedulev2.Window, path *field.Path) (all field.ErrorList) {
 	switch {
-	case len(window.Name) > maxName || !validName.MatchString(window.Name):
+	case len(validation.IsDNS1123Label(window.Name)) > 0:
 		all = append(all, field.Invalid(path.Child("name"), window.Name, noName))
 	case window.Name == "default":
 		all = append(all, field.Invalid(path.Child("name"), window.Name, isDefault))
