@@ -29,18 +29,23 @@ const (
 	reasonTerminating      = "Terminating"
 	reasonNoDeployment     = "NoDeployment"
 	reasonInvalidSchedule  = "InvalidSchedule"
-	reasonRefused          = "Refused"
+	reasonRefused          = "Refused" // by the API server
+	reasonFailed           = "Failed"  // for another reason
 	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
 	reasonReplicaFailure   = "ReplicaFailure"
 	reasonResourceExists   = "ErrResourceExists"
 
 	messageExists     = "%s %q exists and is not controlled by this TDSet: delete it, or give the TDSet another name"
 	messageNotChanged = "Deployment %q isn't changed: see Degraded"
+	messageFailed     = "The last attempt failed: the operator's log says why"
 )
 
 // conditions returns all conditions.
 func conditions(tdset *schedulev2.TDSet, seen observation) []metav1.Condition {
 	available, progressing, degraded := available(tdset, seen), progressing(tdset, seen), degraded(tdset, seen)
+	if seen.unknown() {
+		available.Status = metav1.ConditionUnknown // its Pods may be serving users all the same
+	}
 	return []metav1.Condition{ready(available, progressing, degraded), available, progressing, degraded}
 }
 
@@ -57,7 +62,7 @@ func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
 
 // available reports whether all replicas are available.
 func available(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
-	if reason, message := missing(tdset, seen.deployment); reason != "" {
+	if reason, message := missing(tdset, seen); reason != "" {
 		return condition(conditionAvailable, false, reason, "%s", message)
 	}
 	if seen.deployment.Status.AvailableReplicas < seen.want() {
@@ -69,12 +74,14 @@ func available(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 // progressing reports whether the Deployment is being rolled out or scaled.
 func progressing(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	deployment := seen.deployment
-	if reason, message := missing(tdset, deployment); reason != "" {
+	if reason, message := missing(tdset, seen); reason != "" {
 		return condition(conditionProgressing, reason == reasonTerminating, reason, "%s", message)
 	}
 	switch {
 	case seen.refused != nil:
 		return condition(conditionProgressing, false, reasonRefused, messageNotChanged, deployment.Name)
+	case seen.failed != nil:
+		return condition(conditionProgressing, false, reasonFailed, messageFailed)
 	case seen.invalid != nil:
 		return condition(conditionProgressing, false, reasonInvalidSchedule, messageNotChanged, deployment.Name)
 	case rolledOut(deployment) && replicasOf(deployment) == seen.want():
@@ -85,9 +92,11 @@ func progressing(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	return condition(conditionProgressing, true, reasonRollingOut, "Deployment %q is on its way to %d replicas", deployment.Name, seen.want())
 }
 
-// missing returns why tdset has no Deployment, or nothing if it has one.
-func missing(tdset *schedulev2.TDSet, deployment *appsv1.Deployment) (reason, message string) {
-	switch {
+// missing returns why tdset has no Deployment, as far as we know, or nothing if it has one.
+func missing(tdset *schedulev2.TDSet, seen observation) (reason, message string) {
+	switch deployment := seen.deployment; {
+	case seen.unknown():
+		return reasonFailed, messageFailed
 	case deployment == nil:
 		return reasonNoDeployment, "There is no Deployment"
 	case !metav1.IsControlledBy(deployment, tdset):
@@ -111,6 +120,8 @@ func degraded(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 		return condition(conditionDegraded, true, reasonResourceExists, messageExists, "Service", service.Name)
 	case seen.refused != nil:
 		return condition(conditionDegraded, true, reasonRefused, "%v", seen.refused)
+	case seen.failed != nil:
+		return condition(conditionDegraded, true, reasonFailed, messageFailed)
 	case deployment != nil && has(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue): // a quota, for example
 		return condition(conditionDegraded, true, reasonReplicaFailure, "Deployment %q can't create its Pods: its conditions say why", deployment.Name)
 	case deployment != nil && stuck(deployment):

@@ -111,7 +111,9 @@ func TestConditionsOfADeployment(t *testing.T) {
 // the one that has to be dealt with first.
 func TestDegraded(t *testing.T) {
 	tdset := aTDSet(withService(80))
-	badZone, no := errors.New("no such zone"), errors.New("quota exceeded")
+	badZone, no, timeout := errors.New("no such zone"), errors.New("quota exceeded"), errors.New("timeout")
+	const failed, stopped = "Degraded=True, Failed: " + messageFailed, "Progressing=False, Failed: " + messageFailed
+	withoutPods := deploymentOf(tdset, withPods(5), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue))
 	for name, test := range map[string]struct {
 		seen observation
 		want string
@@ -123,7 +125,8 @@ func TestDegraded(t *testing.T) {
 		"somebody else's Service has the name": {
 			observation{service: serviceOf(tdset, unowned)}, "Degraded=True, ErrResourceExists: " + serviceTaken, "",
 		},
-		"our Service exists": {observation{service: serviceOf(tdset)}, allAsExpected, ""},
+		"our Service exists":   {observation{service: serviceOf(tdset)}, allAsExpected, ""},
+		"a request has failed": {observation{failed: timeout}, failed, stopped},
 
 		"an invalid schedule, and a taken name": {
 			observation{invalid: badZone, service: serviceOf(tdset, unowned)}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule"),
@@ -131,10 +134,14 @@ func TestDegraded(t *testing.T) {
 		"a taken name, and a refusal": {
 			observation{service: serviceOf(tdset, unowned), refused: no}, "Degraded=True, ErrResourceExists: " + serviceTaken, notChanged("Refused"),
 		},
-		"a refusal, and a failed rollout": {
-			observation{refused: no, deployment: deploymentOf(tdset, withPods(5), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue))},
-			"Degraded=True, Refused: quota exceeded", notChanged("Refused"),
+		"a taken name, and a failure": {
+			observation{service: serviceOf(tdset, unowned), failed: timeout}, "Degraded=True, ErrResourceExists: " + serviceTaken, stopped,
 		},
+		"a refusal, and a failure": {observation{refused: no, failed: timeout}, "Degraded=True, Refused: quota exceeded", notChanged("Refused")},
+		"a refusal, and Pods that can't be created": {
+			observation{refused: no, deployment: withoutPods}, "Degraded=True, Refused: quota exceeded", notChanged("Refused"),
+		},
+		"a failure, and Pods that can't be created": {observation{failed: timeout, deployment: withoutPods}, failed, stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.seen.deployment == nil {
@@ -150,6 +157,25 @@ func TestDegraded(t *testing.T) {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// If nobody could read or create the Deployment, the conditions don't say that there is none.
+func TestAnUnknownDeployment(t *testing.T) {
+	tdset := aTDSet()
+	seen := seenAt(noon, tdset, nil)
+	seen.failed = errors.New("timeout")
+
+	got := desiredStatus(tdset, seen, now).Conditions
+
+	want := []string{
+		"Available=Unknown, Failed: " + messageFailed, "Progressing=False, Failed: " + messageFailed, "Degraded=True, Failed: " + messageFailed,
+	}
+	if diff := cmp.Diff(want, inWords(got)); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+	if ready, want := inWord(*meta.FindStatusCondition(got, conditionReady)), "Ready=False, Failed: "+messageFailed; ready != want {
+		t.Errorf("got %s, want %s", ready, want)
 	}
 }
 

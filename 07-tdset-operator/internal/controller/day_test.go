@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,4 +142,30 @@ func TestRefusalsDelayNoScaling(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A Service whose requests always fail delays a scaling by a minute at most, because that is the
+// longest backoff. The status says so once, and is written again only at the next transition.
+func TestFailuresDelayAScalingByAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, aTDSet(withService(80)))
+		c.refuseAll("apply services", errDiskFull)
+		midnight := c.beginAt("UTC", "2026-01-15 00:00:00")
+		c.run(c.TDSetReconciler)
+		c.waitUntil(midnight.Add(8 * time.Hour))
+		c.written()
+
+		c.waitUntil(midnight.Add(10 * time.Hour))
+
+		if len(c.scaled) != 2 || !strings.HasPrefix(c.scaled[1], "09:00:") || c.status() != "9-17: ReplicasAvailable, Failed, Failed" {
+			t.Errorf("the scalings are %q, and the status is %q, want one at nine, and Failed", c.scaled, c.status())
+		}
+		attempts := map[string]int{}
+		for _, write := range c.written() {
+			attempts[write]++
+		}
+		if services, statuses := attempts["apply services"], attempts["apply tdsets/status"]; services < 120 || services > 130 || statuses > 2 {
+			t.Errorf("in two hours, got %d attempts and %d writes of the status, want about one attempt a minute and 2 writes at most", services, statuses)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
@@ -60,7 +62,7 @@ func TestKindsOfErrors(t *testing.T) {
 		"a namespace that is being deleted": {errTerminating, false, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			refused, failed := sortErrors(test.err, nil)
+			refused, failed := splitErrors(test.err, nil)
 			if (refused != nil) != test.wantRefused || (failed != nil) == test.wantRefused || isConflict(failed) != test.wantConflict {
 				t.Errorf("refused: %v, failed: %v, conflict: %v", refused, failed, isConflict(failed))
 			}
@@ -93,9 +95,6 @@ func failures() map[string]failure {
 			objects{aTDSet(known), deployment, service}, "delete services", "delete the Service: ", true,
 		},
 		"the status can't be written": {objects{tdset, deployment, service}, "apply tdsets/status", "update the status: ", false},
-		"an invalid TDSet's Deployment can't be read": {
-			objects{aTDSet(known, invalid), deployment}, "get deployments", "get the Deployment: ", false,
-		},
 	}
 }
 
@@ -103,29 +102,93 @@ type failure struct {
 	given   []client.Object
 	request string
 	begins  string
-	sync    bool // it is about the Deployment or the Service, so a refusal is in the status
+	sync    bool // it is about the Deployment or the Service, so the status reports it
 }
 
-// If the API server fails, Reconcile returns the error, and the queue retries. The status doesn't
-// report it, because the retry may come within milliseconds.
+// If the API server fails, Reconcile returns the error, and the queue retries. If the request was
+// about the Deployment or the Service, the status reports the failure once.
 func TestTheAPIServerFails(t *testing.T) {
 	for sentence, test := range failures() {
 		t.Run(sentence, func(t *testing.T) {
 			c := newCluster(t, test.given...)
 			before := c.status()
-			c.refuseNext(test.request, errDiskFull)
+			for range 3 {
+				c.written() // those of the attempts before
+				c.refuseNext(test.request, errDiskFull)
 
-			_, err := c.sync()
+				_, err := c.sync()
 
-			if !apierrors.IsInternalError(err) || !strings.HasPrefix(err.Error(), test.begins) {
-				t.Errorf("got the error %v, want one that begins with %q", err, test.begins)
+				if !apierrors.IsInternalError(err) || !strings.HasPrefix(err.Error(), test.begins) {
+					t.Errorf("got the error %v, want one that begins with %q", err, test.begins)
+				}
 			}
-			if got, recorded := c.status(), c.recorded(); got != before || len(recorded) > 0 {
-				t.Errorf("got the status %q and the events %q, want neither", got, recorded)
+
+			var wantEvents []string
+			if test.sync {
+				wantEvents = []string{"Warning Failed " + messageFailed}
+				if again := c.written(); c.degraded() != reasonFailed || slices.Contains(again, "apply tdsets/status") {
+					t.Errorf("the status is %q, and the last attempt wrote %q, want Failed, and no write of the status", c.status(), again)
+				}
+			} else if got := c.status(); got != before {
+				t.Errorf("the status is %q, want %q as before", got, before)
+			}
+			if diff := cmp.Diff(wantEvents, c.recorded()); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
 			}
 			c.mustSettle()
 		})
 	}
+}
+
+// Nobody would see the failure if the conflict hid it.
+func TestAFailureAndAConflictOfTheStatus(t *testing.T) {
+	c := newCluster(t, aTDSet(known))
+	c.refuseNext("apply deployments", errDiskFull)
+	c.refuseNext("apply tdsets/status", errConflict)
+
+	if _, err := c.sync(); !apierrors.IsInternalError(err) {
+		t.Errorf("got the error %v, want the failure", err)
+	}
+}
+
+// An invalid schedule is reported even if its Deployment can't be read. Then the status admits that
+// it doesn't know whether Pods are available.
+func TestAnInvalidScheduleAndAFailure(t *testing.T) {
+	tdset := aTDSet(known, invalid)
+	c := newCluster(t, tdset, deploymentOf(tdset))
+	c.refuseNext("get deployments", errDiskFull)
+
+	_, err := c.sync()
+
+	if !apierrors.IsInternalError(err) || !strings.HasPrefix(err.Error(), "get the Deployment: ") {
+		t.Errorf("got the error %v, want the failed read", err)
+	}
+	if got, want := c.status(), ": Failed, Failed, InvalidSchedule"; got != want {
+		t.Errorf("the status is %q, want %q", got, want)
+	}
+}
+
+// The retry of a failure succeeds before the cache has the status that reports it. So the retry sees
+// nothing to write, and only the event of our own write can correct the status.
+func TestTheCacheIsOlderThanTheStatus(t *testing.T) {
+	c := newCluster(t, aTDSet(settled))
+	c.put(deploymentOf(c.tdset(), withPods(5)))
+	c.settle()
+	before := c.tdset()
+	c.refuseNext("get deployments", errDiskFull)
+	_, _ = c.reconcile()
+	after := c.tdset()
+
+	_, err := c.reconcile() // with the same cache
+	must(t, err)
+
+	if got := c.degraded(); got != reasonFailed {
+		t.Fatalf("Degraded has the reason %q, want Failed, because the retry couldn't know that", got)
+	}
+	if !ignoreRepeatedRefusals.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
+		t.Error("the event of the status is dropped")
+	}
+	c.mustSettle()
 }
 
 // A conflict (somebody else wrote first, or replaced the object) is no failure: there is no error,

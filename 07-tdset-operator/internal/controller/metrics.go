@@ -8,7 +8,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -38,14 +37,17 @@ var (
 	})
 )
 
-// measure records how many replicas tdset wants and has. It has none if the Deployment is missing
-// or belongs to someone else.
-func measure(tdset *schedulev2.TDSet, want int32, deployment *appsv1.Deployment) {
-	var has int32
-	if deployment != nil && metav1.IsControlledBy(deployment, tdset) {
-		has = deployment.Status.AvailableReplicas
+// measure records how many replicas tdset wants and, if that is known, has. It has none if the
+// Deployment is missing or belongs to someone else.
+func measure(tdset *schedulev2.TDSet, seen observation) {
+	desiredReplicas.WithLabelValues(tdset.Namespace, tdset.Name).Set(float64(seen.want()))
+	if seen.unknown() {
+		return
 	}
-	desiredReplicas.WithLabelValues(tdset.Namespace, tdset.Name).Set(float64(want))
+	var has int32
+	if seen.deployment != nil && metav1.IsControlledBy(seen.deployment, tdset) {
+		has = seen.deployment.Status.AvailableReplicas
+	}
 	observedReplicas.WithLabelValues(tdset.Namespace, tdset.Name).Set(float64(has))
 }
 

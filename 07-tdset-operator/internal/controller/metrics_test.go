@@ -116,6 +116,23 @@ func TestReplicasInMetrics(t *testing.T) {
 	}
 }
 
+// The schedule is known even if the Deployment isn't.
+func TestReplicasInMetricsAfterAFailure(t *testing.T) {
+	tdset := aTDSet(settled)
+	c := newCluster(t, tdset, deploymentOf(tdset, withPods(5)))
+	c.settle()
+	c.clock.now = at(17, 0)
+	c.refuseNext("get deployments", errDiskFull)
+
+	_, _ = c.sync()
+
+	desired, _ := served("tdset_desired_replicas")
+	observed, _ := served("tdset_observed_replicas")
+	if desired != 3 || observed != 5 {
+		t.Errorf("got %v desired and %v observed replicas, want 3, and 5 as before", desired, observed)
+	}
+}
+
 // served returns the TDSet's value of a metric. For a histogram, it returns the count and the sum.
 func served(name string) (value, sum float64) {
 	metric := find(name)

@@ -34,8 +34,8 @@ func orOverruled(err error, before string, after *string) error {
 	return err
 }
 
-// sortErrors separates refusals, which belong in the status, from failures, which are retried.
-func sortErrors(all ...error) (refused, failed error) {
+// splitErrors separates refusals, which the status quotes, from failures, which it only mentions.
+func splitErrors(all ...error) (refused, failed error) {
 	for _, err := range all {
 		if isRefusal(err) {
 			refused = errors.Join(refused, err)
@@ -53,9 +53,14 @@ func isRefusal(err error) bool {
 	case apierrors.IsInvalid(err):
 		return !isConflict(err)
 	case apierrors.IsForbidden(err):
-		return !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+		return !isTerminating(err)
 	}
 	return apierrors.IsBadRequest(err) || errors.Is(err, errOverruled)
+}
+
+// isTerminating reports whether nothing can be created, because the namespace is being deleted.
+func isTerminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // isConflict reports whether an assumption of a write about its object no longer holds: either its

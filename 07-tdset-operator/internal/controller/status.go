@@ -29,7 +29,12 @@ type observation struct {
 	service    *corev1.Service    // the same, if the TDSet asks for a Service
 	invalid    error              // why the schedule is invalid
 	refused    error              // how the API server has refused our writes
+	failed     error              // why other requests have failed
 }
+
+// unknown reports whether nobody knows about the Deployment, because the request that would have
+// read or created it failed.
+func (o observation) unknown() bool { return o.deployment == nil && o.failed != nil }
 
 // want returns how many replicas there should be. If the schedule is invalid, that is as many as
 // the Deployment asks for.

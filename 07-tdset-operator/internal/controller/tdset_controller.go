@@ -7,11 +7,11 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
@@ -65,7 +65,7 @@ func (r *TDSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	case isConflict(err):
 		ctrl.LoggerFrom(ctx).V(2).Info("Conflict, retrying", "err", err.Error())
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case isTerminating(err):
 		return ctrl.Result{}, nil // the TDSet will be deleted with its namespace
 	}
 	return result, err
@@ -105,34 +105,28 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	// 4. Create, update or delete the Deployment and the Service.
 	deployment, wroteDeployment, errDeployment := r.syncDeployment(ctx, tdset, state.Replicas)
 	service, wroteService, errService := r.syncService(ctx, tdset)
-	refused, failed := sortErrors(errDeployment, errService)
-	if failed != nil {
-		return ctrl.Result{}, failed
-	}
-	measure(tdset, state.Replicas, deployment)
+	refused, failed := splitErrors(errDeployment, errService)
+	seen := observation{state: &state, deployment: deployment, service: service, refused: refused, failed: failed}
+	measure(tdset, seen)
 
-	// 5. Update the status. After a write above, it is too early: the event of that write enqueues
-	// the TDSet again.
-	if !wroteDeployment && !wroteService {
-		seen := observation{state: &state, deployment: deployment, service: service, refused: refused}
-		if err := r.syncStatus(ctx, tdset, seen, now); err != nil {
-			return ctrl.Result{}, err
-		}
+	// 5. Update the status, even after a failure. Otherwise users would still see the last success.
+	// After a write above, it is too early: the event of that write enqueues the TDSet again.
+	if !wroteDeployment && !wroteService && !isConflict(failed) && !isTerminating(failed) {
+		failed = errors.Join(failed, r.syncStatus(ctx, tdset, seen, now))
 	}
 
 	// 6. Requeue at the next transition. Return this every time, because the queue only keeps the
-	// earliest time for each key.
+	// earliest time for each key. But returning an error discards RequeueAfter, and the backoff may
+	// then delay a transition by up to a minute. That is fine after a failure, which may be over
+	// sooner. A refusal lasts until somebody raises a quota, for example. So less than a minute
+	// before a transition, log it instead.
 	result := r.requeueAt(tdset, state.Next)
-	if refused == nil {
-		return result, nil
+	if failed != nil || refused != nil && result.RequeueAfter > longestBackoff {
+		return ctrl.Result{}, errors.Join(failed, refused)
 	}
-	// Retry what was refused, because somebody may raise a quota or change a policy. But returning
-	// an error discards RequeueAfter. Less than a minute before a transition, log the error
-	// instead, so that the backoff can't delay the transition.
-	if result.RequeueAfter > longestBackoff {
-		return ctrl.Result{}, refused
+	if refused != nil {
+		ctrl.LoggerFrom(ctx).Info("Refused by the API server", "err", refused.Error())
 	}
-	ctrl.LoggerFrom(ctx).Info("Refused by the API server", "err", refused.Error())
 	return result, nil
 }
 
@@ -149,13 +143,13 @@ func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.T
 	forget(client.ObjectKeyFromObject(tdset))
 	deployment := &appsv1.Deployment{}
 	err := r.read(ctx, tdset, deployment)
-	if apierrors.IsNotFound(err) {
-		deployment, err = nil, nil
-	}
 	if err != nil {
-		return fmt.Errorf("get the Deployment: %w", err)
+		deployment = nil
 	}
-	return r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid}, now)
+	if err = client.IgnoreNotFound(err); err != nil {
+		err = fmt.Errorf("get the Deployment: %w", err)
+	}
+	return errors.Join(err, r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid, failed: err}, now))
 }
 
 // requeueAt returns the result that enqueues tdset at next. If intervalMinutes or longestPause ends
