@@ -135,7 +135,7 @@ func TestEventsAreRecordedOnce(t *testing.T) {
 		{"the window ends, and the name is still taken", func() { c.clock.now = at(19, 0) }, nil},
 		{"the schedule becomes invalid", func() { c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "Local" }) }, []string{noZone}},
 		{"the schedule is corrected", func() { c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "" }) }, []string{exists}},
-		{"the name is free again", func() { c.remove(deploymentOf(tdset)) }, []string{"Normal Scaled Window default: 2 replicas"}},
+		{"the name is free again", func() { c.remove(deploymentOf(tdset)) }, []string{"Normal Recovered No longer degraded: ErrResourceExists is over"}},
 		{"the status is written at the second attempt", func() {
 			c.clock.now = at(9, 0)
 			c.refuseNext("apply tdsets/status", errConflict)

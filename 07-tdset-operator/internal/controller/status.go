@@ -88,15 +88,16 @@ func (r *TDSetReconciler) recordEvent(tdset *schedulev2.TDSet, status schedulev2
 	before := meta.FindStatusCondition(tdset.Status.Conditions, conditionDegraded)
 	now := meta.FindStatusCondition(status.Conditions, conditionDegraded)
 	wasDegraded := before != nil && before.Status == metav1.ConditionTrue
-	if now.Status == metav1.ConditionTrue {
+	scaled := tdset.Status.ActiveWindow != status.ActiveWindow || !ptr.Equal(tdset.Status.DesiredReplicas, status.DesiredReplicas)
+	switch {
+	case now.Status == metav1.ConditionTrue:
 		if !wasDegraded || before.Reason != now.Reason {
 			r.Recorder.Eventf(tdset, nil, corev1.EventTypeWarning, now.Reason, "Sync", "%s", now.Message)
 		}
-		return
-	}
-	scaled := tdset.Status.ActiveWindow != status.ActiveWindow || !ptr.Equal(tdset.Status.DesiredReplicas, status.DesiredReplicas)
-	if wasDegraded || scaled {
+	case scaled:
 		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Scaled", "Scale",
 			"Window %s: %d replicas", status.ActiveWindow, *status.DesiredReplicas)
+	case wasDegraded:
+		r.Recorder.Eventf(tdset, nil, corev1.EventTypeNormal, "Recovered", "Sync", "No longer degraded: %s is over", before.Reason)
 	}
 }
