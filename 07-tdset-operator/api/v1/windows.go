@@ -19,7 +19,8 @@ import (
 )
 
 // keptWindows is an annotation with the windows of v2, as JSON. Only TDSets in v1 have it, and only
-// those whose windows v1 can't express. Nothing stores it.
+// those whose windows v1 can't express. It is stored only while v1 is the storage version, in the
+// middle of a migration (config/migration/2-both-served-v1-stored).
 const keptWindows = "schedule.rs/v2-windows"
 
 // hours names a window by its hours, such as "9-17".

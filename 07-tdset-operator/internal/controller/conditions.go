@@ -42,16 +42,16 @@ const (
 
 // conditions returns all conditions.
 func conditions(tdset *schedulev2.TDSet, seen observation) []metav1.Condition {
-	available, progressing, degraded := available(tdset, seen), progressing(tdset, seen), degraded(tdset, seen)
+	available, progressing, degraded := availability(tdset, seen), progress(tdset, seen), degradation(tdset, seen)
 	if seen.unknown() {
 		available.Status = metav1.ConditionUnknown // its Pods may be serving users all the same
 	}
-	return []metav1.Condition{ready(available, progressing, degraded), available, progressing, degraded}
+	return []metav1.Condition{readiness(available, progressing, degraded), available, progressing, degraded}
 }
 
-// ready sums up the others: Available should be True, and Degraded and Progressing should be False.
+// readiness sums up the others: Available should be True, and Degraded and Progressing should be False.
 // The first one that isn't so gives the reason.
-func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
+func readiness(available, progressing, degraded metav1.Condition) metav1.Condition {
 	for _, c := range []metav1.Condition{degraded, available, progressing} {
 		if asItShouldBe := (c.Status == metav1.ConditionTrue) == (c.Type == conditionAvailable); !asItShouldBe {
 			return condition(conditionReady, false, c.Reason, "%s", c.Message)
@@ -60,8 +60,8 @@ func ready(available, progressing, degraded metav1.Condition) metav1.Condition {
 	return condition(conditionReady, true, reasonAsScheduled, "%s", available.Message)
 }
 
-// available reports whether all replicas are available.
-func available(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
+// availability reports whether all replicas are available.
+func availability(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	if reason, message := missing(tdset, seen); reason != "" {
 		return condition(conditionAvailable, false, reason, "%s", message)
 	}
@@ -71,8 +71,8 @@ func available(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	return condition(conditionAvailable, true, reasonAvailable, "%d replicas are available", seen.want())
 }
 
-// progressing reports whether the Deployment is being rolled out or scaled.
-func progressing(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
+// progress reports whether the Deployment is being rolled out or scaled.
+func progress(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	deployment := seen.deployment
 	if reason, message := missing(tdset, seen); reason != "" {
 		return condition(conditionProgressing, reason == reasonTerminating, reason, "%s", message)
@@ -107,9 +107,9 @@ func missing(tdset *schedulev2.TDSet, seen observation) (reason, message string)
 	return "", ""
 }
 
-// degraded reports whether somebody has to do something. If there are several reasons, it names the
+// degradation reports whether somebody has to do something. If there are several reasons, it names the
 // one that has to be dealt with first.
-func degraded(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
+func degradation(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	deployment, service := seen.deployment, seen.service
 	switch {
 	case seen.invalid != nil:
@@ -122,7 +122,7 @@ func degraded(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 		return condition(conditionDegraded, true, reasonRefused, "%v", seen.refused)
 	case seen.failed != nil:
 		return condition(conditionDegraded, true, reasonFailed, messageFailed)
-	case deployment != nil && has(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue): // a quota, for example
+	case deployment != nil && hasCondition(deployment, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue): // a quota, for example
 		return condition(conditionDegraded, true, reasonReplicaFailure, "Deployment %q can't create its Pods: its conditions say why", deployment.Name)
 	case deployment != nil && stuck(deployment):
 		return condition(conditionDegraded, true, reasonDeadlineExceeded, "Deployment %q makes no progress: look at its Pods", deployment.Name)
@@ -149,10 +149,11 @@ func rolledOut(deployment *appsv1.Deployment) bool {
 // stuck reports whether a rollout takes longer than progressDeadlineSeconds, for example because
 // an image can't be pulled.
 func stuck(deployment *appsv1.Deployment) bool {
-	return has(deployment, appsv1.DeploymentProgressing, corev1.ConditionFalse)
+	return hasCondition(deployment, appsv1.DeploymentProgressing, corev1.ConditionFalse)
 }
 
-func has(deployment *appsv1.Deployment, kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) bool {
+// hasCondition reports whether a Deployment has a condition with that status.
+func hasCondition(deployment *appsv1.Deployment, kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) bool {
 	return slices.ContainsFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == kind && c.Status == status
 	})
