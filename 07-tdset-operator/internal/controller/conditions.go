@@ -49,8 +49,8 @@ func conditions(tdset *schedulev2.TDSet, seen observation) []metav1.Condition {
 	return []metav1.Condition{readiness(available, progressing, degraded), available, progressing, degraded}
 }
 
-// readiness sums up the others: Available should be True, and Degraded and Progressing should be False.
-// The first one that isn't so gives the reason.
+// readiness sums up the others: Available should be True, and Degraded and Progressing should be
+// False. The first one that isn't so gives the reason.
 func readiness(available, progressing, degraded metav1.Condition) metav1.Condition {
 	for _, c := range []metav1.Condition{degraded, available, progressing} {
 		if asItShouldBe := (c.Status == metav1.ConditionTrue) == (c.Type == conditionAvailable); !asItShouldBe {
@@ -107,8 +107,8 @@ func missing(tdset *schedulev2.TDSet, seen observation) (reason, message string)
 	return "", ""
 }
 
-// degradation reports whether somebody has to do something. If there are several reasons, it names the
-// one that has to be dealt with first.
+// degradation reports whether somebody has to do something. If there are several reasons, it names
+// the one that has to be dealt with first.
 func degradation(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	deployment, service := seen.deployment, seen.service
 	switch {

@@ -168,8 +168,8 @@ func TestAnInvalidScheduleAndAFailure(t *testing.T) {
 	}
 }
 
-// The retry of a failure succeeds before the cache has the status that reports it. So the retry sees
-// nothing to write, and only the event of our own write can correct the status.
+// The retry of a failure succeeds before the cache has the status that reports it. So the retry
+// sees nothing to write, and only the event of our own write can correct the status.
 func TestTheCacheIsOlderThanTheStatus(t *testing.T) {
 	c := newCluster(t, aTDSet(settled))
 	c.put(deploymentOf(c.tdset(), withPods(5)))

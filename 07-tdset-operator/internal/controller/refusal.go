@@ -80,12 +80,13 @@ func isConflict(err error) bool {
 	})
 }
 
-// ignoreRepeatedRefusals drops an update of a TDSet that was refused before and still is. It is our
-// own write: a refusal's message may contain a time or the number of a request, so every retry writes
-// another one. Its event would retry at once, but the backoff retries within a minute anyway.
+// ignoreRepeatedRefusals drops an update of a TDSet that was refused before and still is. Usually,
+// it is our own write, because a refusal's message may contain a time or the number of a request, so
+// every retry writes another one. Its event would retry at once, without any backoff. And the
+// backoff retries within a minute anyway.
 //
 // It drops no other update of the status, such as the first refusal. A status is compared with the
-// cache's, which may be older than our last write. Then only the event of that write can correct it.
+// cache's, which may be older than our last write. Then only that write's event can correct it.
 var ignoreRepeatedRefusals = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
 	return update.ObjectOld.GetGeneration() != update.ObjectNew.GetGeneration() ||
 		!isRefused(update.ObjectOld) || !isRefused(update.ObjectNew)

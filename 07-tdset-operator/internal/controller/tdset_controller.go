@@ -6,6 +6,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	// before a transition, log it instead.
 	result := r.requeueAt(tdset, state.Next)
 	if failed != nil || refused != nil && result.RequeueAfter > longestBackoff {
-		return ctrl.Result{}, errors.Join(failed, refused)
+		return ctrl.Result{}, cmp.Or(failed, refused)
 	}
 	if refused != nil {
 		ctrl.LoggerFrom(ctx).Info("Refused by the API server", "err", refused.Error())
