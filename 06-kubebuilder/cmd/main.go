@@ -111,7 +111,6 @@ func newManager(ctx context.Context, config *rest.Config, o options) (ctrl.Manag
 	o.webhooks.TLSOpts = []func(*tls.Config){withoutHTTP2}
 	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "foo-controller"
-	o.GracefulShutdownTimeout = new(shutdownTimeout)
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}

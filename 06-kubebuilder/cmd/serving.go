@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -23,10 +22,6 @@ func addProbes(mgr ctrl.Manager) error {
 	}
 	return err
 }
-
-// shutdownTimeout is how long a shutdown may take. The kubelet kills a Pod after its
-// terminationGracePeriodSeconds.
-const shutdownTimeout = 20 * time.Second
 
 // secureMetrics serves metrics by HTTPS and to authorized clients only, unless the address is a
 // loopback address. The API server says who a client is, and whether it may GET /metrics.

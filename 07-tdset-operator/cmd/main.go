@@ -104,36 +104,11 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("kubeconfig: %w; name another with --kubeconfig or KUBECONFIG", err)
 	}
 	setupLog.Info("Starting", "server", config.Host, "namespace", o.namespace)
-	defer setupLog.Info("Stopped")
 	mgr, err := newManager(config, o)
 	if err != nil {
-		return fmt.Errorf("manager: %w", err)
-	}
-	if err := setUp(mgr, o); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
-}
-
-// setUp adds the controller and the webhooks to mgr.
-func setUp(mgr ctrl.Manager, o options) error {
-	tdsets := &controller.TDSetReconciler{
-		Client:       mgr.GetClient(),
-		APIReader:    mgr.GetAPIReader(),
-		Recorder:     mgr.GetEventRecorder("tdset-controller"),
-		Clock:        clock.RealClock{},
-		DrainTimeout: o.drainTimeout,
-	}
-	if err := tdsets.SetupWithManager(mgr); err != nil {
-		return err
-	}
-	if webhooksEnabled() {
-		if err := webhookv2.SetupTDSetWebhookWithManager(mgr); err != nil {
-			return fmt.Errorf("webhooks: %w", err)
-		}
-	}
-	// +kubebuilder:scaffold:builder
-	return nil
 }
 
 // ofTDSets selects the Pods of all TDSets, for the drain. In a big cluster, these are only a few of
@@ -147,13 +122,13 @@ var unfinished = fields.AndSelectors(
 	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
 )
 
-// newManager returns a manager for the TDSets in o.namespace; "" means all namespaces.
+// newManager returns a manager with the controller, the webhooks and the probes, for the TDSets in
+// o.namespace; "" means all namespaces.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	o.Scheme = scheme
 	o.webhooks.TLSOpts = []func(*tls.Config){withoutHTTP2}
 	o.WebhookServer = webhook.NewServer(o.webhooks)
 	o.LeaderElectionID = "tdset-controller"
-	o.GracefulShutdownTimeout = new(shutdownTimeout)
 	o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: {Label: ofTDSets, Field: unfinished}}
 	if o.namespace != "" {
 		o.Cache.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
@@ -163,7 +138,23 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	secureMetrics(&o.Metrics)
 	mgr, err := ctrl.NewManager(config, o.Options)
 	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	tdsets := &controller.TDSetReconciler{
+		Client:       mgr.GetClient(),
+		APIReader:    mgr.GetAPIReader(),
+		Recorder:     mgr.GetEventRecorder("tdset-controller"),
+		Clock:        clock.RealClock{},
+		DrainTimeout: o.drainTimeout,
+	}
+	if err := tdsets.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
+	if webhooksEnabled() {
+		if err := webhookv2.SetupTDSetWebhookWithManager(mgr); err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
+		}
+	}
+	// +kubebuilder:scaffold:builder
 	return mgr, addProbes(mgr)
 }

@@ -39,7 +39,6 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 	o := optionsFor("default")
 	mgr, err := newManager(config, o)
 	must(t, err)
-	must(t, setUp(mgr, o))
 	ctx, stop := context.WithCancel(context.Background())
 	stopped := make(chan error)
 	go func() { stopped <- mgr.Start(ctx) }()

@@ -3,12 +3,9 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
-	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -16,30 +13,15 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// addProbes makes mgr answer probes. It is ready when its caches are synced. But with webhooks, it
-// is ready as soon as they are served, because one of them converts TDSets: while some are stored
-// in v1, the API server must call it to answer the list that fills the cache.
+// addProbes makes mgr answer probes. With webhooks, it is ready when they are served. Until then, the
+// Service sends it no requests.
 func addProbes(mgr ctrl.Manager) error {
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
+	err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", healthz.Ping))
 	if webhooksEnabled() {
-		return mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker())
+		err = errors.Join(err, mgr.AddReadyzCheck("webhooks", mgr.GetWebhookServer().StartedChecker()))
 	}
-	cacheSynced := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second/2)
-		defer cancel()
-		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches aren't synced yet")
-		}
-		return nil
-	}
-	return mgr.AddReadyzCheck("cache", cacheSynced)
+	return err
 }
-
-// shutdownTimeout is how long a shutdown may take. The kubelet kills a Pod after its
-// terminationGracePeriodSeconds.
-const shutdownTimeout = 20 * time.Second
 
 // secureMetrics serves metrics by HTTPS and to authorized clients only, unless the address is a
 // loopback address. The API server says who a client is, and whether it may GET /metrics.
