@@ -15,7 +15,6 @@ func newCheckCommand() *cobra.Command {
 	var everything, inLens, noOpen bool
 	var cause int
 	var editCommand string
-	var inRoom roomFlags
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
@@ -30,10 +29,7 @@ A ticket is an exercise that begins with a symptom. Check first asks for the cau
 check runs the tests of your fix.
 
 In the exercises where you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, next to the solution,
-and shows in your browser what both do.
-
-In a workshop, --room and --name send the result to the instructor's page: your name, the exercise, how many of its tests
-pass, and which exercises you have passed. Without --room (or WORKSHOP_ROOM), check sends nothing.`,
+and shows in your browser what both do.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01
@@ -62,7 +58,7 @@ pass, and which exercises you have passed. Without --room (or WORKSHOP_ROOM), ch
 				}
 			}
 			if !inLens {
-				return checkAll(command, inRoom, found, everything, editCommand)
+				return checkAll(command, found, everything, editCommand)
 			}
 			if len(found) > 1 {
 				return problem.New("--lens shows only one exercise").ToDo("name it, for example 01/5")
@@ -70,7 +66,7 @@ pass, and which exercises you have passed. Without --room (or WORKSHOP_ROOM), ch
 			if err := hasProgram(found[0]); err != nil {
 				return err
 			}
-			failed := checkAll(command, inRoom, found, everything, editCommand)
+			failed := checkAll(command, found, everything, editCommand)
 			if err := exerciseInLens(command, found[0], noOpen); err != nil {
 				return err
 			}
@@ -82,7 +78,6 @@ pass, and which exercises you have passed. Without --room (or WORKSHOP_ROOM), ch
 	command.Flags().IntVar(&cause, "cause", 0, "the number of your answer to a ticket's question")
 	command.Flags().BoolVar(&inLens, "lens", false, "after the check, run your program beside the solution, and show what both do in your browser")
 	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
-	inRoom.add(command)
 	return command
 }
 
@@ -103,13 +98,9 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 	return nil
 }
 
-func checkAll(command *cobra.Command, inRoom roomFlags, found []exercises.Exercise, everything bool, editCommand string) error {
-	return inRoom.with(command, func(checker verdict.Checker, _ <-chan error) error {
-		return checkWith(checker, command, found, everything, editCommand)
-	})
-}
+func theChecker() verdict.Checker { return verdict.Checker{Root: theRoot(), Env: clusterForTests} }
 
-func checkWith(checker verdict.Checker, command *cobra.Command, found []exercises.Exercise, everything bool, editCommand string) error {
+func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool, editCommand string) error {
 	show := ui.New(os.Stderr)
 	passed := 0
 	for i, exercise := range found {
@@ -117,7 +108,7 @@ func checkWith(checker verdict.Checker, command *cobra.Command, found []exercise
 			command.Println()
 		}
 		step := show.Start("checking " + exercise.Path(exercises.ExerciseFile))
-		v, err := checker.Check(command.Context(), exercise)
+		v, err := theChecker().Check(command.Context(), exercise)
 		step.Drop()
 		if v.Exercise == exercise { // it was checked, even if that can't be remembered
 			command.Print(v.Text(colours(), everything))

@@ -52,25 +52,13 @@ func clusterForTests(ctx context.Context) []string {
 }
 
 func newProgressCommand() *cobra.Command {
-	var address string
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
 		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen, and which ones
-have the course's solution instead of your work ("catch-up").
-
---serve is for the instructor of a workshop. It opens a room: a page that shows who works on which exercise, and what
-passes, for everybody who adds --room to their check or watch. It prints the page's address, which contains a code, and what
-learners type. Everything else in the workshop listens on this machine alone. A room opens a port to your network, so you
-have to name the address: 0.0.0.0:8090 for all of this machine's addresses, or 127.0.0.1:8090 to try it out. It stores
-nothing. Ctrl-C closes the room, and then everything in it is gone.`,
-		Example: `  ./scripts/workshop progress
-  ./scripts/workshop progress --serve 0.0.0.0:8090`,
+have the course's solution instead of your work ("catch-up").`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
-			if command.Flags().Changed("serve") {
-				return serveRoom(command.Context(), command, address)
-			}
 			all, err := exercises.All(theRoot())
 			if err != nil {
 				return err
@@ -83,6 +71,4 @@ nothing. Ctrl-C closes the room, and then everything in it is gone.`,
 			return nil
 		},
 	}
-	command.Flags().StringVar(&address, "serve", "", "open a workshop's room on this `ADDRESS`, such as 0.0.0.0:8090")
-	return command
 }

@@ -9,13 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/exercises/watch"
 )
 
 func newWatchCommand() *cobra.Command {
 	var editCommand string
-	var inRoom roomFlags
 	command := &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
 		Short: "Check an exercise each time you save it",
@@ -29,13 +27,10 @@ with the first one that you haven't passed, in all chapters or in one. Keys:
   n  goes to the next exercise that you haven't passed
   e  opens the place to work on in your editor, with the command in --edit-cmd
   c  checks again
-  q  quits
-
-In a workshop, --room and --name send each result to the instructor's page, as check does.`,
+  q  quits`,
 		Example: `  ./scripts/workshop watch
   ./scripts/workshop watch 01/1
-  ./scripts/workshop watch --edit-cmd 'code -g {file}:{line}'
-  ./scripts/workshop watch --room http://192.168.1.5:8090/lomar-tibek --name Ana`,
+  ./scripts/workshop watch --edit-cmd 'code -g {file}:{line}'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			found, err := findExercises(args)
@@ -58,23 +53,19 @@ In a workshop, --room and --name send each result to the instructor's page, as c
 					return err
 				}
 			}
-			return inRoom.with(command, func(checker verdict.Checker, failed <-chan error) error {
-				terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
-				if err != nil {
-					return err
-				}
-				return watch.Watch{
-					Checker:     checker,
-					Terminal:    terminal,
-					Exercises:   found,
-					Start:       start,
-					EditCommand: editCommand,
-					Failed:      failed,
-				}.Run(command.Context())
-			})
+			terminal, err := watch.OpenTerminal(os.Stdin, os.Stdout, colours())
+			if err != nil {
+				return err
+			}
+			return watch.Watch{
+				Checker:     theChecker(),
+				Terminal:    terminal,
+				Exercises:   found,
+				Start:       start,
+				EditCommand: editCommand,
+			}.Run(command.Context())
 		},
 	}
-	inRoom.add(command)
 	addEditFlag(command, &editCommand, "the command of your editor for the key e, such as 'code -g {file}:{line}'")
 	return command
 }

@@ -104,14 +104,9 @@ func (v Verdict) Summary() string {
 	case v.Outcome == NoTest:
 		return "no test was run"
 	}
-	passed, run := v.Counts()
+	passed := v.count(gotest.Passed)
+	run := passed + v.count(gotest.Failed) + v.count(gotest.Unfinished)
 	return fmt.Sprintf("%d of %s passed", passed, ui.Plural(run, "test"))
-}
-
-// Counts returns how many tests passed, and how many ran.
-func (v Verdict) Counts() (passed, run int) {
-	passed = v.count(gotest.Passed)
-	return passed, passed + v.count(gotest.Failed) + v.count(gotest.Unfinished)
 }
 
 func (s *source) test(name string, state gotest.State, output string, c *crash) Test {

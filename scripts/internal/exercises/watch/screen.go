@@ -20,17 +20,6 @@ func (s *session) printf(format string, args ...any) {
 
 func (s *session) printError(err error) { s.printf("\n%s", problem.Format(err)) }
 
-// reportFailure prints an error that concerns no check, and keeps the list readable if it is open.
-func (s *session) reportFailure(err error) {
-	if s.list != nil {
-		s.list.note = problem.Format(err)
-		s.redraw()
-		return
-	}
-	s.printError(err)
-	s.printFooter()
-}
-
 func (s *session) clear() {
 	if s.Terminal.Clear {
 		fmt.Fprint(s.Terminal.Out, "\033[2J\033[H")

@@ -27,9 +27,6 @@ type Watch struct {
 
 	// EditCommand is for exercises.EditCommand; "": the key e does nothing.
 	EditCommand string
-
-	// Failed delivers failures around the checks, such as of the workshop's room. It may be nil.
-	Failed <-chan error
 }
 
 type session struct {
@@ -97,8 +94,6 @@ func (s *session) loop(ctx context.Context, keys <-chan string) error {
 		case err := <-s.edited:
 			s.printError(err)
 			s.printFooter()
-		case err := <-s.Failed:
-			s.reportFailure(err)
 		case r := <-s.results:
 			s.show(ctx, r)
 		case <-report.C:
