@@ -70,15 +70,8 @@ type Row struct {
 	Chapter              chapters.Chapter
 	Files                int
 	Code, Comments       int // lines; blank ones don't count
-	Parts                []Part
 	Generated, Manifests int // lines of generated Go, and of handwritten manifests and scripts
 	Lines
-}
-
-type Part struct {
-	// File is relative to the chapter, with slashes. Declaration is the name of a function (without
-	// its receiver), type, variable or constant, "imports", or "" outside of all declarations.
-	File, Declaration string
 }
 
 func Rows(all []chapters.Chapter) ([]Row, error) {
@@ -111,11 +104,6 @@ func (r *Row) add(f *file) {
 		r.Files++
 		r.Code += size[lineCode]
 		r.Comments += size[lineComment]
-		for line, owner := range owners(f) {
-			if f.sorts[line] == lineCode {
-				r.Parts = append(r.Parts, Part{File: f.path, Declaration: owner})
-			}
-		}
 	case f.kind == kindGenerated && path.Ext(f.path) == ".go":
 		r.Generated += size[lineCode]
 	case f.kind == kindManifest:

@@ -19,6 +19,7 @@ const internal = "scripts/internal/"
 var (
 	layerRow    = regexp.MustCompile(`^\| \*\*.+\*\* \| \|$`)
 	firstCell   = regexp.MustCompile("^\\| (`[^|]+`) \\|")
+	inBackticks = regexp.MustCompile("`([^`]+)`")
 	testSetting = regexp.MustCompile(`\bTEST_[A-Z_]+\b`)
 )
 

@@ -4,7 +4,6 @@ package overview
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 )
 
 func Tables() docs.Tables {
-	return docs.Tables{"chapters": Chapters, "steps": Steps, "by-hand": ByHand}
+	return docs.Tables{"chapters": Chapters, "by-hand": ByHand}
 }
 
 // Chapters has a row for each chapter below root: the problem, what the chapter adds to solve it,
@@ -65,63 +64,30 @@ func markdown(table [][]string) string {
 	return text.String()
 }
 
-// job is something that a controller needs, no matter who writes the code for it.
-type job struct {
-	what string
-	// files matches the paths of its code. names are declarations that belong to it in any file,
-	// and take precedence.
-	files *regexp.Regexp
-	names []string
-}
-
-// jobs are in the order in which data flows. Each line of code belongs to exactly one.
-var jobs = []job{
-	{what: "the types", files: regexp.MustCompile(`(^|_|/)types\.go$`)},
-	{what: "their plumbing, and a client for them", files: regexp.MustCompile(`^wire/(client|trace)\.go$|^pkg/client/|(^|/)(deepcopy|register|doc|groupversion_info)\.go$`)},
-	{what: "list, watch, resume, 410 Gone", files: regexp.MustCompile(`^wire/reflector\.go$`)},
-	{what: "watches and caches: wiring", files: regexp.MustCompile(`(^|/)(reflectors|informers|index)\.go$`)},
-	{what: "which events concern which Foos", files: regexp.MustCompile(`(^|/)events\.go$`), names: []string{"SetupWithManager", "findFoosForDeployment"}},
-	{what: "a queue, its workers, retries", files: regexp.MustCompile(`(^|/)(handle|queue)\.go$`)},
-	{what: "Reconcile: read, compare, write, report", files: regexp.MustCompile(
-		`(^|/)(read|paths|reconcile|write|merge|recorder|refusal|deployment|status)\.go$|_controller\.go$`)},
-	{what: "the desired state and the status", files: regexp.MustCompile(`(^|/)desired\.go$`)},
-	{what: "leader election", files: regexp.MustCompile(`^leader\.go$`)},
-	{what: "log messages when a watch fails", files: regexp.MustCompile(`(^|/)watcherrors\.go$`)},
-	{what: "flags, settings, startup and shutdown", files: regexp.MustCompile(`(^|/)(main|config|manager|options|serving)\.go$`)},
-	{what: "webhooks", files: regexp.MustCompile(`^internal/webhook/|^cmd/webhooks\.go$`)},
-}
-
-// ByHand has a row for each job, with each Foo chapter's lines of Go for it. The last rows have
-// each chapter's totals, also those of its solved TDSet, how much there is to read after the previous chapter, and how many faults
-// it survives.
+// ByHand has a column for each Foo chapter: its lines of Go by hand and generated, those of its solved
+// TDSet, how much there is to read after the previous chapter, and how many faults it survives.
 func ByHand(root string) (string, error) {
 	all, err := chapters.All(root)
 	if err != nil {
 		return "", err
 	}
 	all = slices.DeleteFunc(all, func(c chapters.Chapter) bool { return c.Kind() != chapters.Foo })
-	table := [][]string{{"lines of Go for"}}
-	for _, job := range jobs {
-		table = append(table, []string{job.what})
+	table := [][]string{
+		{"lines"},
+		{"**Go written by hand**"},
+		{"generated Go"},
+		{"manifests and scripts, by hand"},
+		{"lines to read after the previous chapter"},
+		{fmt.Sprintf("[faults](scripts/acceptance/MATRIX.md) survived, of %d", len(contract.Faults()))},
 	}
-	table = append(table,
-		[]string{fmt.Sprintf("[steps that you do, of %d](scripts/docs/steps.md)", len(steps))},
-		[]string{"**all Go written by hand**"},
-		[]string{"generated Go"},
-		[]string{"manifests and scripts, by hand"},
-		[]string{"lines to read after the previous chapter"},
-		[]string{fmt.Sprintf("[faults](scripts/acceptance/MATRIX.md) survived, of %d", len(contract.Faults()))},
-	)
 	rows, err := chapterdiff.Rows(all)
 	if err != nil {
 		return "", err
 	}
 	for _, row := range rows {
-		column, err := columnOf(row)
-		if err != nil {
-			return "", err
-		}
-		for i, cell := range column {
+		for i, cell := range []string{
+			row.Chapter.Number(), fmt.Sprintf("**%d**", row.Code), cell(row.Generated), cell(row.Manifests), cell(row.ToRead()), fmt.Sprint(survived(row.Chapter)),
+		} {
 			table[i] = append(table[i], cell)
 		}
 	}
@@ -129,36 +95,11 @@ func ByHand(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	code, toRead := []string{"all Go written by hand for TDSet"}, []string{"lines to read after the previous chapter's TDSet"}
+	code, toRead := []string{"Go written by hand for TDSet"}, []string{"lines to read after the previous chapter's TDSet"}
 	for _, row := range solved {
 		code, toRead = append(code, cell(row.Code)), append(toRead, cell(row.ToRead()))
 	}
 	return markdown(append(table, code, toRead)), nil
-}
-
-func columnOf(row chapterdiff.Row) ([]string, error) {
-	counts := make([]int, len(jobs))
-	for _, part := range row.Parts {
-		i := jobOf(part)
-		if i < 0 {
-			return nil, fmt.Errorf("%s/%s belongs to no job: add it to one in scripts/internal/overview/overview.go", row.Chapter.Name, part.File)
-		}
-		counts[i]++
-	}
-	column := []string{row.Chapter.Number()}
-	for _, n := range counts {
-		column = append(column, cell(n))
-	}
-	_, yours, err := stepsIn(row)
-	return append(column, fmt.Sprint(yours), fmt.Sprintf("**%d**", row.Code), cell(row.Generated), cell(row.Manifests),
-		cell(row.ToRead()), fmt.Sprint(survived(row.Chapter))), err
-}
-
-func jobOf(part chapterdiff.Part) int {
-	if i := slices.IndexFunc(jobs, func(j job) bool { return slices.Contains(j.names, part.Declaration) }); i >= 0 {
-		return i
-	}
-	return slices.IndexFunc(jobs, func(j job) bool { return j.files.MatchString(part.File) })
 }
 
 // survived counts the faults through which the chapter's own program keeps its promises.
