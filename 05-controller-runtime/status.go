@@ -75,6 +75,6 @@ func (r *FooReconciler) recordEvent(foo *samplecontrollerv1alpha1.Foo, ready *me
 	case ready.Reason == reasonAvailable:
 		r.Recorder.Eventf(foo, nil, corev1.EventTypeNormal, "Synced", "Sync", "%s", ready.Message)
 	case ready.Reason == reasonResourceExists, ready.Reason == reasonRefused:
-		r.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, ready.Reason, "Sync", "%s", ready.Message)
+		r.Recorder.Eventf(foo, nil, corev1.EventTypeWarning, ready.Reason, "Sync", "%.1000s", ready.Message) // at most 1 KiB
 	}
 }

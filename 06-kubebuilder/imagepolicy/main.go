@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -84,13 +85,17 @@ func newManager(ctx context.Context, config *rest.Config, o webhook.Options, pro
 	if err != nil {
 		return nil, err
 	}
-	// Watch the ConfigMap from the start, so that not even the first request has to wait for it.
+	// Watch the ConfigMap from the start. Until it is in the cache, the Service sends no requests.
 	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
 		return nil, err
+	}
+	policyIsRead := func(request *http.Request) error {
+		return client.IgnoreNotFound(mgr.GetClient().Get(request.Context(), policyKey, &corev1.ConfigMap{}))
 	}
 	return mgr, errors.Join(
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()),
+		mgr.AddReadyzCheck("policy", policyIsRead),
 		SetupDeploymentWebhookWithManager(mgr))
 }
 

@@ -78,9 +78,9 @@ func progress(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 		return condition(conditionProgressing, reason == reasonTerminating, reason, "%s", message)
 	}
 	switch {
-	case seen.refused != nil:
+	case isRefusal(seen.errDeployment):
 		return condition(conditionProgressing, false, reasonRefused, messageNotChanged, deployment.Name)
-	case seen.failed != nil:
+	case seen.errDeployment != nil:
 		return condition(conditionProgressing, false, reasonFailed, messageFailed)
 	case seen.invalid != nil:
 		return condition(conditionProgressing, false, reasonInvalidSchedule, messageNotChanged, deployment.Name)

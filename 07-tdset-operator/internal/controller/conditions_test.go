@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
@@ -111,7 +112,7 @@ func TestConditionsOfADeployment(t *testing.T) {
 // the one that has to be dealt with first.
 func TestDegraded(t *testing.T) {
 	tdset := aTDSet(withService(80))
-	badZone, no, timeout := errors.New("no such zone"), errors.New("quota exceeded"), errors.New("timeout")
+	badZone, no, timeout := errors.New("no such zone"), apierrors.NewBadRequest("quota exceeded"), errors.New("timeout")
 	const failed, stopped = "Degraded=True, Failed: " + messageFailed, "Progressing=False, Failed: " + messageFailed
 	withoutPods := deploymentOf(tdset, withPods(5), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue))
 	for name, test := range map[string]struct {
@@ -121,27 +122,28 @@ func TestDegraded(t *testing.T) {
 		progressing string
 	}{
 		"the schedule is invalid":              {observation{invalid: badZone}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule")},
-		"the API server has refused something": {observation{refused: no}, "Degraded=True, Refused: quota exceeded", notChanged("Refused")},
+		"the API server has refused something": {observation{refused: no, errDeployment: no}, "Degraded=True, Refused: quota exceeded", notChanged("Refused")},
 		"somebody else's Service has the name": {
 			observation{service: serviceOf(tdset, unowned)}, "Degraded=True, ErrResourceExists: " + serviceTaken, "",
 		},
-		"our Service exists":   {observation{service: serviceOf(tdset)}, allAsExpected, ""},
-		"a request has failed": {observation{failed: timeout}, failed, stopped},
+		"the Service is refused": {observation{refused: no}, "Degraded=True, Refused: quota exceeded", ""},
+		"our Service exists":     {observation{service: serviceOf(tdset)}, allAsExpected, ""},
+		"a request has failed":   {observation{failed: timeout, errDeployment: timeout}, failed, stopped},
 
 		"an invalid schedule, and a taken name": {
 			observation{invalid: badZone, service: serviceOf(tdset, unowned)}, "Degraded=True, InvalidSchedule: no such zone", notChanged("InvalidSchedule"),
 		},
 		"a taken name, and a refusal": {
-			observation{service: serviceOf(tdset, unowned), refused: no}, "Degraded=True, ErrResourceExists: " + serviceTaken, notChanged("Refused"),
+			observation{service: serviceOf(tdset, unowned), refused: no, errDeployment: no}, "Degraded=True, ErrResourceExists: " + serviceTaken, notChanged("Refused"),
 		},
 		"a taken name, and a failure": {
-			observation{service: serviceOf(tdset, unowned), failed: timeout}, "Degraded=True, ErrResourceExists: " + serviceTaken, stopped,
+			observation{service: serviceOf(tdset, unowned), failed: timeout, errDeployment: timeout}, "Degraded=True, ErrResourceExists: " + serviceTaken, stopped,
 		},
-		"a refusal, and a failure": {observation{refused: no, failed: timeout}, "Degraded=True, Refused: quota exceeded", notChanged("Refused")},
+		"a refusal, and a failure": {observation{refused: no, failed: timeout, errDeployment: no}, "Degraded=True, Refused: quota exceeded", notChanged("Refused")},
 		"a refusal, and Pods that can't be created": {
-			observation{refused: no, deployment: withoutPods}, "Degraded=True, Refused: quota exceeded", notChanged("Refused"),
+			observation{refused: no, errDeployment: no, deployment: withoutPods}, "Degraded=True, Refused: quota exceeded", notChanged("Refused"),
 		},
-		"a failure, and Pods that can't be created": {observation{failed: timeout, deployment: withoutPods}, failed, stopped},
+		"a failure, and Pods that can't be created": {observation{failed: timeout, errDeployment: timeout, deployment: withoutPods}, failed, stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.seen.deployment == nil {
@@ -165,6 +167,7 @@ func TestAnUnknownDeployment(t *testing.T) {
 	tdset := aTDSet()
 	seen := seenAt(noon, tdset, nil)
 	seen.failed = errors.New("timeout")
+	seen.errDeployment = seen.failed
 
 	got := desiredStatus(tdset, seen, now).Conditions
 

@@ -136,7 +136,7 @@ func TestRefusalsDelayNoScaling(t *testing.T) {
 				if diff := cmp.Diff(want, c.scaled); diff != "" {
 					t.Errorf("replicas (-want +got):\n%s", diff)
 				}
-				if got := c.status(); got != "default: ReplicasAvailable, Refused, Refused" {
+				if got := c.status(); got != "default: ReplicasAvailable, RolledOut, Refused" {
 					t.Errorf("the status is %q, want Refused", got)
 				}
 			})
@@ -157,7 +157,7 @@ func TestFailuresDelayAScalingByAMinute(t *testing.T) {
 
 		c.waitUntil(midnight.Add(10 * time.Hour))
 
-		if len(c.scaled) != 2 || !strings.HasPrefix(c.scaled[1], "09:00:") || c.status() != "9-17: ReplicasAvailable, Failed, Failed" {
+		if len(c.scaled) != 2 || !strings.HasPrefix(c.scaled[1], "09:00:") || c.status() != "9-17: ReplicasAvailable, RolledOut, Failed" {
 			t.Errorf("the scalings are %q, and the status is %q, want one at nine, and Failed", c.scaled, c.status())
 		}
 		attempts := map[string]int{}

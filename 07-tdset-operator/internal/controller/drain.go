@@ -74,9 +74,12 @@ func (r *TDSetReconciler) drain(ctx context.Context, tdset *schedulev2.TDSet) (o
 	case err == nil && controls(tdset, deployment):
 		if replicasOf(deployment) > 0 {
 			ctrl.LoggerFrom(ctx).Info("Draining", "replicas", replicasOf(deployment))
-			// Assume the resourceVersion too: it may have been orphaned a moment ago.
-			desired := desiredDeployment(tdset, 0).WithUID(deployment.UID).WithResourceVersion(deployment.ResourceVersion)
-			return true, false, r.update(ctx, desired)
+			// Change nothing else, because a policy may refuse the rest of the spec. And assume the
+			// resourceVersion, because the Deployment may have been orphaned a moment ago.
+			scaled := deployment.DeepCopy()
+			scaled.Spec.Replicas = new(int32(0))
+			patch := client.MergeFromWithOptions(deployment, client.MergeFromWithOptimisticLock{})
+			return true, false, r.Patch(ctx, scaled, patch, fieldOwner)
 		}
 		if !rolledOut(deployment) {
 			return true, false, nil

@@ -36,7 +36,7 @@ func TestDrain(t *testing.T) {
 	}{
 		"the Deployment is scaled to zero": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: 10 * time.Second,
-			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: 50 * time.Second,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"patch deployments"}, wantRequeue: 50 * time.Second,
 		},
 		"the Deployment controller hasn't seen the scaling": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, scaledTo(0), withPods(0), func(d *appsv1.Deployment) { d.Generation++ })},
@@ -60,7 +60,7 @@ func TestDrain(t *testing.T) {
 		},
 		"the timeout was over before a restart": {
 			tdset: tdset, given: []client.Object{deploymentOf(tdset, withPods(5)), podOf(tdset)}, after: time.Hour,
-			want: "0 × nginx:1.0", wantWrites: []string{"apply deployments", "patch tdsets"}, wantEvents: timeoutEvent,
+			want: "0 × nginx:1.0", wantWrites: []string{"patch deployments", "patch tdsets"}, wantEvents: timeoutEvent,
 		},
 		"the Deployment is gone, and a Pod is left": {
 			tdset: tdset, given: []client.Object{podOf(tdset)}, wantKept: true, wantRequeue: time.Minute,
@@ -84,7 +84,7 @@ func TestDrain(t *testing.T) {
 		},
 		"its schedule is invalid": {
 			tdset: aTDSet(invalid), given: []client.Object{deploymentOf(tdset, withPods(5))},
-			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"apply deployments"}, wantRequeue: time.Minute,
+			want: "0 × nginx:1.0", wantKept: true, wantWrites: []string{"patch deployments"}, wantRequeue: time.Minute,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestADrainThatFails(t *testing.T) {
 	for request, given := range map[string][]client.Object{
 		"get deployments":          nil,
 		"uncached get deployments": nil,
-		"apply deployments":        {deploymentOf(tdset, withPods(5))},
+		"patch deployments":        {deploymentOf(tdset, withPods(5))},
 		"list pods":                {deploymentOf(tdset, scaledTo(0), withPods(0))},
 		"uncached list pods":       {deploymentOf(tdset, scaledTo(0), withPods(0))},
 	} {

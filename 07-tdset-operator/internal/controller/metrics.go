@@ -22,8 +22,8 @@ var (
 		Name: "tdset_desired_replicas",
 		Help: "Replicas that the TDSet's schedule asks for now.",
 	}, []string{"namespace", "name"})
-	observedReplicas = newMetric.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "tdset_observed_replicas",
+	availableReplicas = newMetric.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "tdset_available_replicas",
 		Help: "Replicas of the TDSet's Deployment that are available.",
 	}, []string{"namespace", "name"})
 	transitions = newMetric.NewCounterVec(prometheus.CounterOpts{
@@ -48,7 +48,7 @@ func measure(tdset *schedulev2.TDSet, seen observation) {
 	if seen.deployment != nil && metav1.IsControlledBy(seen.deployment, tdset) {
 		has = seen.deployment.Status.AvailableReplicas
 	}
-	observedReplicas.WithLabelValues(tdset.Namespace, tdset.Name).Set(float64(has))
+	availableReplicas.WithLabelValues(tdset.Namespace, tdset.Name).Set(float64(has))
 }
 
 // measureTransition records a transition if the one that tdset's status announced has come by now.
@@ -66,7 +66,7 @@ func measureTransition(tdset *schedulev2.TDSet, seen observation, now time.Time)
 
 // forget drops the metrics of a TDSet that is gone. Otherwise they would be reported forever.
 func forget(key types.NamespacedName) {
-	for _, metric := range []interface{ DeleteLabelValues(...string) bool }{desiredReplicas, observedReplicas, transitions} {
+	for _, metric := range []interface{ DeleteLabelValues(...string) bool }{desiredReplicas, availableReplicas, transitions} {
 		metric.DeleteLabelValues(key.Namespace, key.Name)
 	}
 }

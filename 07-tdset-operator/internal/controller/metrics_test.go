@@ -104,7 +104,7 @@ func TestReplicasInMetrics(t *testing.T) {
 		c.settle()
 		got := map[string]float64{}
 		for of, name := range map[string]string{
-			"desired": "tdset_desired_replicas", "observed": "tdset_observed_replicas", "transitions": "tdset_transitions_total",
+			"desired": "tdset_desired_replicas", "observed": "tdset_available_replicas", "transitions": "tdset_transitions_total",
 		} {
 			if find(name) != nil {
 				got[of], _ = served(name)
@@ -127,7 +127,7 @@ func TestReplicasInMetricsAfterAFailure(t *testing.T) {
 	_, _ = c.sync()
 
 	desired, _ := served("tdset_desired_replicas")
-	observed, _ := served("tdset_observed_replicas")
+	observed, _ := served("tdset_available_replicas")
 	if desired != 3 || observed != 5 {
 		t.Errorf("got %v desired and %v observed replicas, want 3, and 5 as before", desired, observed)
 	}

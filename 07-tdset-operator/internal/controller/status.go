@@ -30,11 +30,15 @@ type observation struct {
 	invalid    error              // why the schedule is invalid
 	refused    error              // how the API server has refused our writes
 	failed     error              // why other requests have failed
+
+	errDeployment error // the one of these two that is about the Deployment
 }
 
 // unknown reports whether nobody knows about the Deployment, because the request that would have
 // read or created it failed.
-func (o observation) unknown() bool { return o.deployment == nil && o.failed != nil }
+func (o observation) unknown() bool {
+	return o.deployment == nil && o.errDeployment != nil && !isRefusal(o.errDeployment)
+}
 
 // want returns how many replicas there should be. If the schedule is invalid, that is as many as
 // the Deployment asks for.

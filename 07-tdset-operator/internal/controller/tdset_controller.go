@@ -107,7 +107,7 @@ func (r *TDSetReconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	deployment, wroteDeployment, errDeployment := r.syncDeployment(ctx, tdset, state.Replicas)
 	service, wroteService, errService := r.syncService(ctx, tdset)
 	refused, failed := splitErrors(errDeployment, errService)
-	seen := observation{state: &state, deployment: deployment, service: service, refused: refused, failed: failed}
+	seen := observation{state: &state, deployment: deployment, service: service, refused: refused, failed: failed, errDeployment: errDeployment}
 	measure(tdset, seen)
 
 	// 5. Update the status, even after a failure. Otherwise users would still see the last success.
@@ -150,7 +150,7 @@ func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.T
 	if err = client.IgnoreNotFound(err); err != nil {
 		err = fmt.Errorf("get the Deployment: %w", err)
 	}
-	return errors.Join(err, r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid, failed: err}, now))
+	return errors.Join(err, r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid, failed: err, errDeployment: err}, now))
 }
 
 // requeueAt returns the result that enqueues tdset at next. If intervalMinutes or longestPause ends
