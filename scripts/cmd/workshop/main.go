@@ -123,7 +123,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
 		newAuditCommand(), newStoredCommand(), newDoctorCommand())
 	addGroup(root, "Learn",
-		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newLensCommand(), newDeployCommand(), newScheduleCommand(),
+		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newLensCommand(), newDeployCommand(),
 		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newCarryCommand(), newResetCommand(), newProgressCommand())
 	addGroup(root, "Lead",
 		newAgendaCommand(), newCatchUpCommand(), newPackCommand())

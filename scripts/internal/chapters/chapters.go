@@ -213,10 +213,6 @@ func Find(root string, names ...string) ([]Chapter, error) {
 // Modules returns the folders of the modules in go.work.
 func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
 
-// Schedule is a module of its own because it imports chapter 07. If a learner breaks that, the
-// other commands must still build.
-const Schedule = "scripts/schedule"
-
 func Names(all []Chapter) (names []string) {
 	for _, chapter := range all {
 		names = append(names, chapter.Name)

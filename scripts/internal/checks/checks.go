@@ -118,7 +118,7 @@ func versions(_ context.Context, r *repository) error {
 			r.report("%s: %s %s, but %s", file, what, version, before)
 		}
 	}
-	for _, module := range append(slices.Clone(r.modules), chapters.Schedule, "scripts/controlplane") {
+	for _, module := range append(slices.Clone(r.modules), "scripts/controlplane") {
 		path := filepath.Join(r.root, module, "go.mod")
 		content, err := os.ReadFile(path)
 		if err != nil {

@@ -17,7 +17,7 @@ func TestAll(t *testing.T) {
 		"01-raw-watch/go.mod":     "module a\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
 		"01-raw-watch/a.go":       "package a\n",
 		"scripts/go.mod":          "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
-		"scripts/schedule/go.mod": "module e\n\ngo 1.26.0\n", "scripts/controlplane/go.mod": "module f\n\ngo 1.26.0\n",
+		"scripts/controlplane/go.mod": "module f\n\ngo 1.26.0\n",
 	}
 	for _, part := range parts {
 		for _, chapter := range []string{"01-raw-watch", "02-informers"} {

@@ -98,7 +98,6 @@ func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Clust
 		step.Note("! the tests of web pages are left out: there is neither Chromium nor Chrome on this machine")
 	}
 	for _, tests := range [][]string{
-		{chapters.Schedule, "./..."},
 		// The commands read the chapters, whose changes Go's test cache doesn't notice.
 		{"scripts", "-count=1", "./cmd/..."},
 		{"scripts", "-skip=^(" + skip + ")$", "./internal/..."},
@@ -197,7 +196,6 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 	var err error
 	if s.Everything {
 		all = append(all, "./scripts/...")
-		err = s.lintIn(ctx, filepath.Join(s.Root, chapters.Schedule), "off", "./...")
 	}
 	err = errors.Join(err, s.lintIn(ctx, s.Root, workspace, all...))
 	for _, chapter := range s.Chapters {

@@ -1,8 +1,12 @@
-// Command schedule prints what TDSets will want in a week, by chapter 07's rules. It needs no
-// cluster. `workshop schedule` builds and runs it.
+// Command preview prints what the TDSets in a file will want in a week, without a cluster:
 //
-// It is a module of its own, because it imports chapter 07: a chapter that doesn't compile must not
-// break the workshop's other commands.
+//	go run ./07-tdset-operator/preview 07-tdset-operator/config/samples/schedule_v1_tdset.yaml
+//	go run ./07-tdset-operator/preview -from 2026-03-26 tdset.yaml
+//	kubectl get tdsets -A -o yaml | go run ./07-tdset-operator/preview -
+//
+// It shows the replicas by day and hour, with transitions and clock changes. It warns about what the
+// author may not have meant, such as hours outside of all windows, and names the field if a TDSet is
+// invalid. Other objects in the file are skipped.
 package main
 
 import (
@@ -37,16 +41,20 @@ func main() {
 // run is main with its surroundings passed in. The argument is a file, or - for stdin.
 func run(args []string, stdin io.Reader, stdout io.Writer, now time.Time) error {
 	var from time.Time
-	flags := flag.NewFlagSet("schedule", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is printed by main
+	flags := flag.NewFlagSet("preview", flag.ContinueOnError)
 	flags.Func("from", "first `day` of the week (default: today, in each TDSet's zone)", func(value string) (err error) {
 		if from, err = time.Parse(time.DateOnly, value); err != nil {
 			return errors.New("write the day as 2026-01-01")
 		}
 		return nil
 	})
-	if err := flags.Parse(args); err != nil {
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case err != nil:
 		return err
+	case flags.NArg() != 1:
+		return errors.New("name one file with TDSets, or - for standard input")
 	}
 	file, text := flags.Arg(0), stdin
 	if file == "-" {

@@ -1,4 +1,4 @@
-// The command as `workshop schedule` calls it. `go test . -update` writes the golden files.
+// The command on whole files. `go test . -update` writes the golden files.
 
 package main
 
