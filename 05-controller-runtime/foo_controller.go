@@ -102,7 +102,7 @@ func (r *FooReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		}
 	}
 
-	// 5. A conflict is no failure: an object has changed since it was read. So don't return an error,
+	// 5. A conflict isn't a failure: an object has changed since it was read. So don't return an error,
 	// which controller-runtime would log. Usually, the event of that change requeues the Foo sooner.
 	if apierrors.IsConflict(err) {
 		log.FromContext(ctx).V(2).Info("Conflict, retrying", "error", err.Error())

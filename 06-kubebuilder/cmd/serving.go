@@ -13,8 +13,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// addProbes makes mgr answer probes. With webhooks, it is ready when they are served. Until then, the
-// Service sends it no requests.
+// addProbes makes mgr answer probes. With webhooks, mgr is ready only once they are served. Until
+// then, the Service sends it no requests.
 func addProbes(mgr ctrl.Manager) error {
 	err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", healthz.Ping))
 	if webhooksEnabled() {

@@ -19,9 +19,9 @@ import (
 // fieldOwner is the controller's name in managedFields.
 const fieldOwner = client.FieldOwner("foo-controller")
 
-// syncDeployment creates or updates the Deployment that foo names. After a write it returns nil, and
-// otherwise the Deployment, even if it belongs to someone else. If it should match foo but can't be
-// made to, the error says why, and a Deployment that doesn't exist is empty.
+// syncDeployment creates or updates the Deployment that foo names. After a write it returns nil,
+// and otherwise the Deployment, even if it belongs to someone else. If it should match foo but can't
+// be made to, the error says why. If the Deployment doesn't exist, the returned one is empty.
 func (r *FooReconciler) syncDeployment(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) (*appsv1.Deployment, error) {
 	key := client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}
 	logger := log.FromContext(ctx).WithValues("deployment", key)

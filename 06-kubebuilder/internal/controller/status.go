@@ -33,7 +33,7 @@ func isRefusal(err error) bool {
 }
 
 // ignoreRepeatedRefusals drops an update of a Foo that was refused before and still is. A refusal's
-// message may differ each time, and the event of each status write would retry without any backoff.
+// message may differ each time, and the event of each status write would trigger a retry at once.
 var ignoreRepeatedRefusals = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
 	return update.ObjectOld.GetGeneration() != update.ObjectNew.GetGeneration() ||
 		!isRefused(update.ObjectOld) || !isRefused(update.ObjectNew)
@@ -52,9 +52,9 @@ func (r *FooReconciler) syncStatus(ctx context.Context, foo *samplecontrollerv1a
 	if equality.Semantic.DeepEqual(foo.Status, status) {
 		return nil
 	}
-	// The patch has only the fields that change, but a list such as conditions goes as a whole. So
-	// include the resourceVersion: the API server refuses (409) a patch that was made from an
-	// outdated Foo. Otherwise it could remove another controller's condition.
+	// The patch has only the fields that change, but a list such as conditions is sent as a whole. So
+	// include the resourceVersion, which makes the API server refuse (409) a patch made from an
+	// outdated Foo. Otherwise the patch could remove another controller's condition.
 	updated := foo.DeepCopy()
 	updated.Status = status
 	patch := client.MergeFromWithOptions(foo, client.MergeFromWithOptimisticLock{})

@@ -92,7 +92,7 @@ func progress(tdset *schedulev2.TDSet, seen observation) metav1.Condition {
 	return condition(conditionProgressing, true, reasonRollingOut, "Deployment %q is on its way to %d replicas", deployment.Name, seen.want())
 }
 
-// missing returns why tdset has no Deployment, as far as we know, or nothing if it has one.
+// missing returns why tdset, as far as we know, has no Deployment of its own, or nothing if it does.
 func missing(tdset *schedulev2.TDSet, seen observation) (reason, message string) {
 	switch deployment := seen.deployment; {
 	case seen.unknown():

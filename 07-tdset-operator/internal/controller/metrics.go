@@ -37,7 +37,7 @@ var (
 	})
 )
 
-// measure records how many replicas tdset wants and, if that is known, has. It has none if the
+// measure records how many replicas tdset wants and, if known, how many it has: none if the
 // Deployment is missing or belongs to someone else.
 func measure(tdset *schedulev2.TDSet, seen observation) {
 	desiredReplicas.WithLabelValues(tdset.Namespace, tdset.Name).Set(float64(seen.want()))

@@ -81,12 +81,13 @@ func isConflict(err error) bool {
 }
 
 // ignoreRepeatedRefusals drops an update of a TDSet that was refused before and still is. Usually,
-// it is our own write, because a refusal's message may contain a time or the number of a request, so
-// every retry writes another one. Its event would retry at once, without any backoff. And the
-// backoff retries within a minute anyway.
+// that is our own write: a refusal's message may contain a time or the number of a request, so
+// every retry writes another one. Its event would trigger a retry at once, without any backoff.
+// Dropping it is safe, because the backoff retries within a minute anyway.
 //
-// It drops no other update of the status, such as the first refusal. A status is compared with the
-// cache's, which may be older than our last write. Then only that write's event can correct it.
+// It drops no other update of the status, such as the first refusal. A new status is compared with
+// the cached one, which may be older than our last write. Then only that write's event can correct
+// the stored status.
 var ignoreRepeatedRefusals = predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool {
 	return update.ObjectOld.GetGeneration() != update.ObjectNew.GetGeneration() ||
 		!isRefused(update.ObjectOld) || !isRefused(update.ObjectNew)

@@ -31,11 +31,11 @@ type observation struct {
 	refused    error              // how the API server has refused our writes
 	failed     error              // why other requests have failed
 
-	errDeployment error // the one of these two that is about the Deployment
+	errDeployment error // the part of them that is about the Deployment
 }
 
-// unknown reports whether nobody knows about the Deployment, because the request that would have
-// read or created it failed.
+// unknown reports whether nobody knows about the Deployment, because the request to read or create
+// it has failed.
 func (o observation) unknown() bool {
 	return o.deployment == nil && o.errDeployment != nil && !isRefusal(o.errDeployment)
 }

@@ -58,7 +58,7 @@ type TDSetReconciler struct {
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile is called with each key from the queue. A conflict is no failure: the cache was behind,
+// Reconcile is called with each key from the queue. A conflict isn't a failure: the cache was behind,
 // and the event that is on its way enqueues the key again. If none arrives, conflictPause does.
 func (r *TDSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	result, err := r.reconcile(ctx, req)

@@ -56,8 +56,8 @@ func (FooDefaulter) Default(_ context.Context, foo *samplecontrollerv1alpha1.Foo
 	return nil
 }
 
-// FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns about
-// one that somebody else's Deployment has. It reads from the API server, because a refusal must be
+// FooValidator refuses a deploymentName that another Foo in the namespace asks for, and warns if
+// somebody else's Deployment has that name. It reads from the API server, because a refusal must be
 // right and a cache may be behind.
 type FooValidator struct{ APIReader client.Reader }
 
@@ -87,8 +87,8 @@ func (v *FooValidator) ValidateDelete(context.Context, *samplecontrollerv1alpha1
 	return nil, nil
 }
 
-// refuseDuplicate returns an error if another Foo asks for foo's deploymentName. A Foo that is being
-// deleted doesn't count, because it gives up the name.
+// refuseDuplicate returns an error if another Foo asks for foo's deploymentName. A Foo that is
+// being deleted doesn't count, because it gives up the name.
 func (v *FooValidator) refuseDuplicate(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) error {
 	name := foo.Spec.DeploymentName
 	var foos samplecontrollerv1alpha1.FooList
@@ -109,7 +109,7 @@ func (v *FooValidator) refuseDuplicate(ctx context.Context, foo *samplecontrolle
 }
 
 // warnOfForeign warns if a Deployment that foo doesn't control already has foo's deploymentName. If
-// that Deployment can't be read, there is no warning: this is no reason to refuse the Foo.
+// that Deployment can't be read, there is no warning, because that is no reason to refuse the Foo.
 func (v *FooValidator) warnOfForeign(ctx context.Context, foo *samplecontrollerv1alpha1.Foo) admission.Warnings {
 	key := client.ObjectKey{Namespace: foo.Namespace, Name: foo.Spec.DeploymentName}
 	var found appsv1.Deployment
