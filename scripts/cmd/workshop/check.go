@@ -138,7 +138,7 @@ func advise(command *cobra.Command, v verdict.Verdict, editCommand string) error
 	if err != nil {
 		return err
 	}
-	advice, err := v.Advice(command.Context(), theRoot(), all)
+	advice, err := v.Advice(theRoot(), all)
 	if err != nil {
 		return err
 	}

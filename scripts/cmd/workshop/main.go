@@ -124,7 +124,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		newAuditCommand(), newStoredCommand(), newDoctorCommand())
 	addGroup(root, "Learn",
 		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newLensCommand(), newDeployCommand(),
-		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newCarryCommand(), newResetCommand(), newProgressCommand())
+		newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(), newResetCommand(), newProgressCommand())
 	addGroup(root, "Lead",
 		newAgendaCommand(), newCatchUpCommand(), newPackCommand())
 	addGroup(root, "Author",

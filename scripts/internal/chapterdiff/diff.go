@@ -27,10 +27,6 @@ func Compare(a, b chapters.Chapter, all bool) (Diff, error) {
 	if err != nil {
 		return Diff{}, err
 	}
-	filesA, err = splitMoved(a, b, filesA, filesB)
-	if err != nil {
-		return Diff{}, err
-	}
 	pairs := pairUp(byCommonName(a, filesA), byCommonName(b, filesB))
 	for i := range pairs {
 		p := &pairs[i]

@@ -43,7 +43,7 @@ type file struct {
 var (
 	// leftOut matches files that don't matter to the lesson: go.mod, go.sum and hidden files, what
 	// an exercise's solution replaces, and what is only for its checks.
-	leftOut     = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)|^exercise\.go$|^(carry|mistakes)\.yaml$`)
+	leftOut     = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)|^exercise\.go$|^mistakes\.yaml$`)
 	testFile    = regexp.MustCompile(`_test\.go$|(^|/)(test|testdata)/`)
 	packageMain = regexp.MustCompile(`(?m)^package main\b`)
 	// generatedManifest matches the manifests that controller-gen writes without any mark.

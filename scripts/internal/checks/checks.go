@@ -21,7 +21,7 @@ import (
 
 // All runs every check on the repository at root and returns the problems, a sentence each.
 func All(ctx context.Context, root string) ([]string, error) {
-	return run(ctx, root, topLevel, sizes, formatting, versions, skeleton, budgets, practice, capstones, carries, words)
+	return run(ctx, root, topLevel, sizes, formatting, versions, skeleton, budgets, practice, capstones, words)
 }
 
 type repository struct {

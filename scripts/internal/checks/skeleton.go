@@ -76,6 +76,7 @@ var parts = []part{
 	{tdset + "read.go", "01 02-03 04 05-06"},
 	{tdset + "write.go", "01 02-03 04 05-06"},
 	{tdset + "merge.go", "01-03"},
+	{tdset + "handlers.go", "03-04"},
 	{tdset + "queue.go", "04"},
 	{tdset + "reconcile.go", "01-04"},
 	{tdset + "tdset_controller.go", "06"},
@@ -152,7 +153,7 @@ func skeleton(_ context.Context, r *repository) error {
 			return err
 		}
 	}
-	return givenSchedule(r)
+	return r.compareGiven()
 }
 
 // compareCopies compares the exercise TDSet's copies with the chapter's own files.
@@ -212,22 +213,33 @@ func (r *repository) comparePart(part part, after string) error {
 // inTestdata is where chapter 06 keeps what the generated CRD is compared with.
 var inTestdata = map[string]string{"manifests/crd.yaml": "api/v1alpha1/testdata/crd.yaml"}
 
-// givenSchedule: chapter 02's exercise TDSet gives the schedule that 01's solution has.
-func givenSchedule(r *repository) error {
-	const given, solved = tdset + "schedule.go", tdset + "solution.go"
-	contents := map[string]string{}
+// given are the files of an exercise TDSet with what learners wrote in an earlier chapter's.
+var given = []struct{ chapter, file, earlier string }{
+	{"02", "schedule.go", "01"},
+	{"03", "handlers.go", "02"},
+	{"04", "queue.go", "03"},
+	{"06", "tdset_controller.go", "05"},
+}
+
+// compareGiven: a given file has the earlier solution's code. So the program does the same, whether
+// learners paste their own code over it or not.
+func (r *repository) compareGiven() error {
+	names := map[string]string{}
 	for _, chapter := range r.chapters {
-		if file := map[string]string{"01": solved, "02": given}[chapter.Number()]; file != "" {
-			content, err := r.read(chapter.Name, file)
-			if err != nil {
-				return err
-			}
-			contents[file] = content
-		}
+		names[chapter.Number()] = chapter.Name
 	}
-	_, declarations, _ := strings.Cut(contents[given], "\n)\n") // after the imports
-	if !strings.Contains(contents[solved], declarations) {
-		r.report("02's %s: what it declares should be the same as in 01's %s", given, solved)
+	for _, g := range given {
+		here, err := r.read(names[g.chapter], tdset+g.file)
+		solution, err2 := r.read(names[g.earlier], tdset+"solution.go")
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if !strings.Contains(solution, untilImports.ReplaceAllString(here, "")) {
+			r.report("%s's %s: what it declares should be the same as in %s's %s", g.chapter, tdset+g.file, g.earlier, tdset+"solution.go")
+		}
 	}
 	return nil
 }
+
+// untilImports matches a Go file's beginning, up to its imports.
+var untilImports = regexp.MustCompile(`(?s)^.*?\nimport (\(.*?\n\)|"[^"]*")\n`)

@@ -3,7 +3,6 @@ package verdict
 // Formatting a verdict for the learner.
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -144,14 +143,13 @@ func (p *page) lines(indent, text string) {
 }
 
 // Advice tells the learner what to do next.
-func (v Verdict) Advice(ctx context.Context, root string, all []exercises.Exercise) (string, error) {
+func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 	e := v.Exercise
 	if v.Outcome == Unnamed {
 		return fmt.Sprintf("The evidence: %s\nYour answer: ./scripts/workshop check %s --cause 1 (or 2, and so on)", e.Path(exercises.ReadmeFile), e.Name()), nil
 	}
 	if v.Outcome != Passed {
-		offer, err := exercises.CarryOffer(ctx, root, e)
-		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()) + offer, err
+		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()), nil
 	}
 	progress, err := exercises.ReadProgress(root)
 	if err != nil {

@@ -35,7 +35,7 @@ answers:
 	if v.Outcome != Unnamed || !strings.Contains(text, "Why is the sum wrong?\n    1. It's the weather.\n    2. It forgets b.\n") {
 		t.Errorf("before: got outcome %v and\n%s", v.Outcome, text)
 	}
-	if advice, err := v.Advice(t.Context(), root, []exercises.Exercise{e}); err != nil || !strings.Contains(advice, "check 01/1 --cause 1") {
+	if advice, err := v.Advice(root, []exercises.Exercise{e}); err != nil || !strings.Contains(advice, "check 01/1 --cause 1") {
 		t.Errorf("got the advice %q, error %v", advice, err)
 	}
 	if _, err := exercises.NameCause(t.Context(), root, e, 2); err != nil {

@@ -95,7 +95,7 @@ func (s *session) loop(ctx context.Context, keys <-chan string) error {
 			s.printError(err)
 			s.printFooter()
 		case r := <-s.results:
-			s.show(ctx, r)
+			s.show(r)
 		case <-report.C:
 			s.reportLongCheck()
 		}
@@ -155,7 +155,7 @@ func (s *session) cancelCheck() {
 	}
 }
 
-func (s *session) show(ctx context.Context, r result) {
+func (s *session) show(r result) {
 	s.cancel()
 	s.cancel = nil
 	switch {
@@ -164,7 +164,7 @@ func (s *session) show(ctx context.Context, r result) {
 	case errors.Is(r.err, context.Canceled):
 		return // the whole run ends
 	}
-	s.verdict, s.page = r.verdict, s.format(ctx, r)
+	s.verdict, s.page = r.verdict, s.format(r)
 	if s.list != nil {
 		s.redraw() // for the marks in the list
 		return
@@ -173,13 +173,13 @@ func (s *session) show(ctx context.Context, r result) {
 	s.printFooter()
 }
 
-func (s *session) format(ctx context.Context, r result) (page string) {
+func (s *session) format(r result) (page string) {
 	if r.verdict.Exercise.Folder != "" { // it was checked, even if that can't be remembered
 		page = r.verdict.Text(s.Terminal.Colours, false) + "\n"
 	}
 	advice, err := "", r.err
 	if err == nil {
-		advice, err = r.verdict.Advice(ctx, s.Checker.Root, s.Exercises)
+		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
 	}
 	if err != nil {
 		return page + problem.Format(err)
