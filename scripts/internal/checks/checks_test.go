@@ -11,12 +11,12 @@ import (
 
 func TestAll(t *testing.T) {
 	good := map[string]string{
-		"02-informers/go.mod":     "module c\n\ngo 1.26.0\n",
-		"README.md":               "",
-		".gitignore":              "",
-		"01-raw-watch/go.mod":     "module a\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
-		"01-raw-watch/a.go":       "package a\n",
-		"scripts/go.mod":          "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
+		"02-informers/go.mod":         "module c\n\ngo 1.26.0\n",
+		"README.md":                   "",
+		".gitignore":                  "",
+		"01-raw-watch/go.mod":         "module a\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
+		"01-raw-watch/a.go":           "package a\n",
+		"scripts/go.mod":              "module b\n\ngo 1.26.0\n\nrequire k8s.io/api v0.37.2\n",
 		"scripts/controlplane/go.mod": "module f\n\ngo 1.26.0\n",
 	}
 	for _, part := range parts {
