@@ -17,7 +17,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faultproxy"
-	"example.com/operators/scripts/internal/replica"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -47,7 +47,7 @@ func (s *scenario) throughProxy() *faulty {
 	proxy, err := faultproxy.Before(s.config, s.kubeconfig, f.kubeconfig)
 	s.must(err)
 	s.Cleanup(proxy.Close)
-	f.env = replica.Pings
+	f.env = process.Pings
 	return &faulty{&f, proxy, s}
 }
 

@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // removeNamespace creates some objects in a namespace, and deletes the namespace.
@@ -52,7 +52,7 @@ func (s *scenario) deleteNamespace() {
 	s.must(namespaces.Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
 	// The namespace controller deletes one object after another, so hundreds of them, each with its
 	// Pods, take a busy machine minutes.
-	await.That(s.TB, 4*s.timeout, "the namespace is gone", func() error {
+	testkit.Await(s.TB, 4*s.timeout, "the namespace is gone", func() error {
 		left, err := namespaces.Get(s.Context(), s.namespace, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/process"
-	"example.com/operators/scripts/internal/replica"
 )
 
 // operator is a program that is started again when it exits.
@@ -29,13 +28,13 @@ type operator interface {
 }
 
 // localProgram is a program on this machine.
-type localProgram struct{ *replica.Replica }
+type localProgram struct{ *process.Replica }
 
 // startProcess starts the program. It stops at the latest at the end of the test, and if the test
 // has failed, its log is printed.
 func startProcess(t testing.TB, binary string, env []string, args ...string) operator {
 	t.Helper()
-	program, err := replica.Start(process.Options{Binary: binary, Args: args, Env: env})
+	program, err := process.StartReplica(process.Options{Binary: binary, Args: args, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +52,7 @@ func startProcess(t testing.TB, binary string, env []string, args ...string) ope
 // restart.
 func failOnPanics(t testing.TB, log string) {
 	t.Helper()
-	if found := replica.Panic(log); found != "" {
+	if found := process.Panic(log); found != "" {
 		t.Errorf("the operator must never log this: %s", found)
 	}
 }

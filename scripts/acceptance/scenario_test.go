@@ -23,9 +23,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/webhooks"
 	"example.com/operators/scripts/internal/zones"
 )
@@ -214,7 +214,7 @@ func (s *scenario) must(err error) {
 // eventually waits until check returns no error.
 func (s *scenario) eventually(sentence string, check func() error) {
 	s.Helper()
-	await.That(s.TB, s.timeout, sentence, check)
+	testkit.Await(s.TB, s.timeout, sentence, check)
 }
 
 func (s *scenario) deployments() typedappsv1.DeploymentInterface {

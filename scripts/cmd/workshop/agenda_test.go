@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/exercises/exercisetest"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestAgenda(t *testing.T) {
 	const first, second = "## 1h (1:00): a test\n\n| at | min |\n| 0:00 | 5 |\n| 1:30 | 60 |\n", "## 2h (2:00): more\n\n| 0:00 | 5 |\n"
-	t.Setenv("WORKSHOP_ROOT", testfiles.Write(t, t.TempDir(), map[string]string{"scripts/AGENDA.md": "# Timetables\n\n" + first + "\n" + second}))
+	t.Setenv("WORKSHOP_ROOT", testkit.Write(t, t.TempDir(), map[string]string{"scripts/AGENDA.md": "# Timetables\n\n" + first + "\n" + second}))
 	const firstAt, secondAt = "## 1h (1:00): a test\n\n| at | min |\n| 23:00 | 5 |\n| 00:30 | 60 |\n", "## 2h (2:00): more\n\n| 23:00 | 5 |\n"
 	for name, want := range map[string]string{"1h": firstAt, "2h": secondAt, "": firstAt + "\n" + secondAt} {
 		args := []string{"agenda", "--start", "23:00"}
@@ -55,7 +55,7 @@ func TestCatchingUpInAWorkshop(t *testing.T) {
 	for _, folder := range []string{"1-one", "2-two", "3-three"} {
 		exercisetest.Write(t, root, "01-a", folder, nil)
 	}
-	testfiles.Write(t, root, map[string]string{"scripts/AGENDA.md": "# Timetables\n\n## 1h (1:00): a test\n\n" +
+	testkit.Write(t, root, map[string]string{"scripts/AGENDA.md": "# Timetables\n\n## 1h (1:00): a test\n\n" +
 		"| 0:00 | 5 | [Exercise 01/1: Sums](../README.md) | |\n| 0:05 | 5 | [Exercise 01/3: Sums](../README.md) | |\n"})
 	t.Setenv("WORKSHOP_ROOT", root)
 	for _, test := range []struct {

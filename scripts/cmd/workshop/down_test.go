@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // Programs can be built again, but a learner's work can't.
@@ -81,7 +81,7 @@ func TestPurgeKeepsTheArchivesFiles(t *testing.T) {
 
 // Without docker, purge can't delete a kind cluster. It keeps its record, and deletes all others.
 func TestPurgeWithoutDocker(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{".workshop/bin/etcd": "", ".workshop/kind/workshop/made": "id"})
+	root := testkit.Write(t, t.TempDir(), map[string]string{".workshop/bin/etcd": "", ".workshop/kind/workshop/made": "id"})
 	t.Setenv("WORKSHOP_ROOT", root)
 	t.Setenv("PATH", t.TempDir())
 	if code := run(t.Context(), []string{"down", "--purge"}); code != exitFailed {

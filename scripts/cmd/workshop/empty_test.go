@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestAnEmptyNameIsAnError(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAnEmptyNameIsAnError(t *testing.T) {
 		"agenda _":             `there is no timetable ""`,
 	} {
 		t.Run(line, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{
+			root := testkit.Write(t, t.TempDir(), map[string]string{
 				"01-a/exercises/1-one/exercise.go": "package one\n", "scripts/AGENDA.md": "# Timetables\n",
 			})
 			t.Setenv("WORKSHOP_ROOT", root)

@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/lens"
 	"example.com/operators/scripts/internal/problem"
@@ -172,7 +172,7 @@ func runLens(command *cobra.Command, flags lensFlags, programs []inLens, look *l
 	options.Target.QPS = -1
 	options.AuditLog, options.Kubectl, options.CanCall = c.AuditLog(), kubectlOn(c), c.Nodes() != cluster.Containers
 	for _, p := range programs {
-		if err := alone.Check(ctx, theRoot(), c, kubectlOn(c), p.program.Kind, "", os.Stderr); err != nil {
+		if err := deploy.CheckOthers(ctx, theRoot(), c, kubectlOn(c), p.program.Kind, "", os.Stderr); err != nil {
 			return err
 		}
 		if err := kubectlOn(c).ApplyCRD(ctx, p.program.CRD); err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
@@ -37,7 +37,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 		return nil, err
 	}
 	k := kubectlOn(c)
-	if err := alone.Check(ctx, theRoot(), c, k, p.Kind, "", os.Stderr); err != nil {
+	if err := deploy.CheckOthers(ctx, theRoot(), c, k, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
 	// Webhooks that a killed run has left would reject the examples.

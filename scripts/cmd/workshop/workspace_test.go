@@ -13,7 +13,7 @@ import (
 	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // Commands use the cluster that the user chooses, or else the kind cluster if there is one.
@@ -33,7 +33,7 @@ func TestTheCluster(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
 			if test.made != "-" {
-				testfiles.Write(t, root, map[string]string{".workshop/kind/mine/made": test.made})
+				testkit.Write(t, root, map[string]string{".workshop/kind/mine/made": test.made})
 			}
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("WORKSHOP_CLUSTER", "mine")
@@ -70,12 +70,12 @@ func TestFirstBuildNote(t *testing.T) {
 		"there is no such exercise": {nil, "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{"01-raw-watch/README.md": "# 01\n"})
+			root := testkit.Write(t, t.TempDir(), map[string]string{"01-raw-watch/README.md": "# 01\n"})
 			if test.files != nil {
 				exercisetest.Write(t, root, "01-raw-watch", "0-first-loop", test.files)
 			}
 			if test.state != "" {
-				testfiles.Write(t, root, map[string]string{".workshop/progress.json": test.state})
+				testkit.Write(t, root, map[string]string{".workshop/progress.json": test.state})
 			}
 			_, list, _ := strings.Cut(firstBuildNote(root), "on the web:\n")
 			if before, _, found := strings.Cut(list, "   3 minutes   README.md"); !found || before != test.want {
@@ -88,7 +88,7 @@ func TestFirstBuildNote(t *testing.T) {
 // It is offered before anything is downloaded, so it must need nothing but Go. This tests the
 // solution, because a learner may have changed the exercise.
 func TestTheFirstExerciseNeedsNoModules(t *testing.T) {
-	e, err := exercises.FindOne(testfiles.Repository(), firstExercise)
+	e, err := exercises.FindOne(testkit.Repository(), firstExercise)
 	if err != nil {
 		t.Fatal(err)
 	}

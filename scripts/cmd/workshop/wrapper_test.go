@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/pack"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // fakeGo "builds" a program that prints its root and arguments, or prints $SAYS and fails.
@@ -98,7 +98,7 @@ func TestTheScriptOnlyBuildsTheToolIfItsSourceIsNewer(t *testing.T) {
 	root, goDir := newRepository(t)
 	script := filepath.Join(root, "scripts", "workshop")
 	source := filepath.Join(root, "scripts", "cmd", "main.go")
-	testfiles.Write(t, filepath.Join(root, "scripts"), map[string]string{"cmd/main.go": "", "internal/a.go": "", "go.sum": ""})
+	testkit.Write(t, filepath.Join(root, "scripts"), map[string]string{"cmd/main.go": "", "internal/a.go": "", "go.sum": ""})
 	sameAge(t, root)
 	if out, err := entry(script, goDir, ""); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -236,7 +236,7 @@ func TestTheScriptRebuildsAnArchivesToolIfItsSourceHasChanged(t *testing.T) {
 func TestAFirstBuildIsCountedFromTheStart(t *testing.T) {
 	root, goDir := newRepository(t)
 	fake := strings.Replace(fakeGo, "echo some/package >&2", `case "$1" in list) for i in $(seq 1 301); do echo stale; done; exit ;; esac; echo some/package >&2`, 1)
-	testfiles.Write(t, goDir, map[string]string{"go": fake})
+	testkit.Write(t, goDir, map[string]string{"go": fake})
 	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
 	want := `workshop: building the tool: counting packages (0:00)
 First use: this compiles the tool and then Kubernetes. On two cores, that took 12 and a half minutes. Meanwhile, in another

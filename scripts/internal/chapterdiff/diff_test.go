@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func newChapter(t *testing.T, name string, files map[string]string) chapters.Chapter {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	return chapters.Chapter{Name: name, Dir: testfiles.Write(t, dir, files)}
+	return chapters.Chapter{Name: name, Dir: testkit.Write(t, dir, files)}
 }
 
 // compareFiles compares chapter 01-a with the files of a to chapter 02-b with the files of b.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestCapstones(t *testing.T) {
@@ -32,7 +32,7 @@ func TestCapstones(t *testing.T) {
 			if test.changed != "" {
 				files[test.changed] = "package main // changed\n"
 			}
-			root := testfiles.Write(t, t.TempDir(), files)
+			root := testkit.Write(t, t.TempDir(), files)
 			var want []string
 			if test.model != "" {
 				want = []string{test.changed + ": should be the same as " + filepath.Join(root, test.model)}

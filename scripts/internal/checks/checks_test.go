@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestAll(t *testing.T) {
@@ -58,8 +58,8 @@ func TestAll(t *testing.T) {
 			[]string{"scripts/go.mod: go 1.25.0, but 1.26.0 in 01-raw-watch/go.mod"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), good)
-			testfiles.Write(t, root, map[string]string{test.file: test.content})
+			root := testkit.Write(t, t.TempDir(), good)
+			testkit.Write(t, root, map[string]string{test.file: test.content})
 			problems, err := All(t.Context(), root)
 			if err != nil {
 				t.Fatal(err)
@@ -113,7 +113,7 @@ func TestAPartThatMovedToKubebuildersLayout(t *testing.T) {
 		"another":                               {strings.ReplaceAll(there, "a = 1", "a = 2"), true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{"05-a/desired.go": core, place: test.six})
+			root := testkit.Write(t, t.TempDir(), map[string]string{"05-a/desired.go": core, place: test.six})
 			problems, err := run(t.Context(), root, skeleton)
 			if got := slices.Contains(problems, place+": should be the same as in 05-a"); err != nil || got != test.want {
 				t.Errorf("found %q (%v), want %v", problems, err, test.want)
@@ -132,7 +132,7 @@ func TestAChaptersAdditions(t *testing.T) {
 		"another line":                  {"\tlog()\n", true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{
+			root := testkit.Write(t, t.TempDir(), map[string]string{
 				"02-a/reconcile.go": work,
 				"03-b/reconcile.go": strings.Replace(work, "\twrite()\n", "\twrite()\n"+test.line, 1),
 			})
@@ -154,7 +154,7 @@ func TestTheStatusIsTheSameAsInChapter01(t *testing.T) {
 		"another":                           {"package main\n" + status + "\nfunc c() {}\n", true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{"01-a/desired.go": "package main\n" + status, "04-b/desired.go": test.four})
+			root := testkit.Write(t, t.TempDir(), map[string]string{"01-a/desired.go": "package main\n" + status, "04-b/desired.go": test.four})
 			problems, err := run(t.Context(), root, skeleton)
 			if got := slices.Contains(problems, "04-b/desired.go: should be the same as in 01-a after // controls reports whether"); err != nil || got != test.want {
 				t.Errorf("found %q (%v), want %v", problems, err, test.want)

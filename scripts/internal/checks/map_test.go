@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 const internal = "scripts/internal/"
@@ -26,7 +26,7 @@ var (
 // The map in CONTRIBUTING.md names each package, and each variable that tests read. A package
 // imports only from its own layer and those below.
 func TestTheMap(t *testing.T) {
-	root := os.DirFS(testfiles.Repository())
+	root := os.DirFS(testkit.Repository())
 	page, err := fs.ReadFile(root, ".github/CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)

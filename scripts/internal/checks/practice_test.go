@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestPractice(t *testing.T) {
@@ -32,7 +32,7 @@ func TestPractice(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{
+			root := testkit.Write(t, t.TempDir(), map[string]string{
 				"01-raw-watch/README.md":                    test.chapter,
 				"01-raw-watch/exercises/1-sums/README.md":   test.task,
 				"01-raw-watch/exercises/1-sums/exercise.go": "package sums\n",

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestWords(t *testing.T) {
@@ -25,7 +25,7 @@ func TestWords(t *testing.T) {
 		"a file with no known comment": {"a.txt", "# anew\n", nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := testfiles.Write(t, t.TempDir(), map[string]string{test.file: test.content})
+			root := testkit.Write(t, t.TempDir(), map[string]string{test.file: test.content})
 			got, err := run(t.Context(), root, words)
 			if err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("problems %q, want %q; error %v", got, test.want, err)

@@ -12,13 +12,13 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // TestMatrix holds MATRIX.md to the declaration. UPDATE=1 writes it.
 func TestMatrix(t *testing.T) {
 	const file = "../../acceptance/MATRIX.md"
-	all, err := chapters.All(testfiles.Repository())
+	all, err := chapters.All(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestPattern(t *testing.T) {
 
 // go test passes if its pattern matches nothing, so each part of the pattern must exist.
 func TestLessonsExist(t *testing.T) {
-	all, err := chapters.All(testfiles.Repository())
+	all, err := chapters.All(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}

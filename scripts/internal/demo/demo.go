@@ -17,10 +17,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/alone"
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -65,7 +65,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.program, err = program.OfChapter(d.Chapter); err != nil {
 		return err
 	}
-	if err := alone.Check(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
+	if err := deploy.CheckOthers(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
 		return err
 	}
 	d.heading("Chapter %s", d.Chapter.Name)

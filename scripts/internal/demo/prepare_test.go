@@ -19,14 +19,14 @@ import (
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // newDemo returns a tour on a cluster with these objects. Its kubectl is a script that records its
 // arguments and knows one Foo.
 func newDemo(t *testing.T, objects ...runtime.Object) (d *Demo, calls func() []string) {
 	t.Helper()
-	dir := testfiles.Write(t, t.TempDir(), map[string]string{
+	dir := testkit.Write(t, t.TempDir(), map[string]string{
 		"01-a/manifests/crd.yaml":  "",
 		"01-a/manifests/rbac.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: b}\n",
 		"kubectl": `#!/bin/sh

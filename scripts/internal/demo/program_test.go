@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestLaunchEndsTheProgram(t *testing.T) {
@@ -37,7 +37,7 @@ func TestLaunchEndsTheProgram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			await.That(t, 10*time.Second, "the program is up", func() error {
+			testkit.Await(t, 10*time.Second, "the program is up", func() error {
 				if !strings.HasPrefix(logged(), "up\n") {
 					return fmt.Errorf("the output is %q", logged())
 				}

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/cert"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // The manifests get a certificate for the webhooks' Service, and everything that calls the Service
@@ -32,7 +32,7 @@ func TestWithCertificate(t *testing.T) {
 		},
 	} {
 		t.Run(chapter, func(t *testing.T) {
-			given, err := os.ReadFile(filepath.Join(testfiles.Repository(), chapter, "dist", "install.yaml"))
+			given, err := os.ReadFile(filepath.Join(testkit.Repository(), chapter, "dist", "install.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -194,7 +194,7 @@ func renderChart(t *testing.T, dir, release, values, namespace string, existing 
 	}
 	if len(existing) > 0 {
 		render = func() (map[string]string, error) {
-			return engine.RenderWithClientProvider(chart, all, cluster{fake.NewSimpleDynamicClient(runtime.NewScheme(), existing...)})
+			return engine.RenderWithClientProvider(chart, all, releaseCluster{fake.NewSimpleDynamicClient(runtime.NewScheme(), existing...)})
 		}
 	}
 	files, err := render()
@@ -202,10 +202,10 @@ func renderChart(t *testing.T, dir, release, values, namespace string, existing 
 	return strings.Join(slices.Collect(maps.Values(files)), "\n---\n"), err
 }
 
-// cluster is where Helm looks up objects.
-type cluster struct{ dynamic.Interface }
+// releaseCluster is where Helm looks up objects.
+type releaseCluster struct{ dynamic.Interface }
 
-func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+func (c releaseCluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
 	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
 	return c.Resource(resource), true, nil
 }

@@ -11,13 +11,13 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // fakeKubectl knows only one Deployment, in that namespace and installed by that manager.
 func fakeKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
 	t.Helper()
-	dir := testfiles.Write(t, t.TempDir(), map[string]string{"kubectl": "#!/bin/sh\n" +
+	dir := testkit.Write(t, t.TempDir(), map[string]string{"kubectl": "#!/bin/sh\n" +
 		"case \"$*\" in *\"--namespace " + namespace + " \"*) printf 'image:1 " + manager + "';; esac\n"})
 	binary := filepath.Join(dir, "kubectl")
 	if err := os.Chmod(binary, 0o755); err != nil {
@@ -27,7 +27,7 @@ func fakeKubectl(t *testing.T, namespace, manager string) kubectl.Kubectl {
 }
 
 func TestChecksBeforeADeployment(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{
+	root := testkit.Write(t, t.TempDir(), map[string]string{
 		"01-raw-watch/manifests/crd.yaml":                 "",
 		"05-controller-runtime/manifests/deployment.yaml": "",
 
@@ -101,7 +101,7 @@ func (d Deployment) refuses(t *testing.T, want string, err error) {
 
 // The first requests fail, because the Service has no endpoints yet.
 func TestWebhooksAnswerRetries(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{
+	root := testkit.Write(t, t.TempDir(), map[string]string{
 		"07-a/PROJECT":                    "",
 		"07-a/config/samples/a_v1_b.yaml": "kind: TDSet\nmetadata: {name: a, namespace: temp}\n",
 		"kubectl": "#!/bin/sh\ncat >\"$0.asked\"\n" +

@@ -13,7 +13,7 @@ import (
 
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestTheSwapperInACluster(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTheSwapperInACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	root, err := filepath.Abs(testfiles.Repository())
+	root, err := filepath.Abs(testkit.Repository())
 	must(err)
 	d := Deployment{
 		Root:    root,

@@ -24,15 +24,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"example.com/operators/scripts/internal/apitest"
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
-// chapter02 is a function, because each test has to read the environment: see testfiles.Repository.
-func chapter02() string { return filepath.Join(testfiles.Repository(), "02-informers") }
+// chapter02 is a function, because each test has to read the environment: see testkit.Repository.
+func chapter02() string { return filepath.Join(testkit.Repository(), "02-informers") }
 
 func TestTheSwappersChart(t *testing.T) {
 	files, err := renderSwapper(t, "namespace: shop", "default")
@@ -127,7 +126,7 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 	files, err := renderSwapper(t, "namespace: "+shop, home)
 	must(err)
 	must(k.Apply(t.Context(), []byte(files)))
-	await.That(t, time.Minute, "the namespace admits the chart's Pod", func() error {
+	testkit.Await(t, time.Minute, "the namespace admits the chart's Pod", func() error {
 		deployment, err := client.AppsV1().Deployments(home).Get(t.Context(), "swap", metav1.GetOptions{})
 		if err == nil && deployment.Status.Replicas != 1 {
 			err = fmt.Errorf("it has the status %+v", deployment.Status)
@@ -147,7 +146,7 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 	must(err)
 	_, err = k.Run(t.Context(), "create", "configmap", "imageswap", "--from-literal=image=new", "--namespace", shop)
 	must(err)
-	await.That(t, time.Minute, "the Deployment has the new image", func() error {
+	testkit.Await(t, time.Minute, "the Deployment has the new image", func() error {
 		deployment, err := client.AppsV1().Deployments(shop).Get(t.Context(), "web", metav1.GetOptions{})
 		if err == nil && deployment.Spec.Template.Spec.Containers[0].Image != "new" {
 			err = errors.New("it still has the old one")

@@ -16,11 +16,11 @@ import (
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestDeploy(t *testing.T) {
-	root, err := filepath.Abs(testfiles.Repository())
+	root, err := filepath.Abs(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}

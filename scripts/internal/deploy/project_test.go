@@ -16,7 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // projects are the chapters in kubebuilder's layout.
@@ -117,7 +117,7 @@ func copyProject(t *testing.T, chapter string) string {
 	return dir
 }
 
-func projectDir(chapter string) string { return filepath.Join(testfiles.Repository(), chapter) }
+func projectDir(chapter string) string { return filepath.Join(testkit.Repository(), chapter) }
 
 // inProject runs a command in a project's folder, and returns its standard output. Its tools are in
 // go.mod, so they have been downloaded already.

@@ -6,12 +6,12 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func repository(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
-	return testfiles.Write(t, t.TempDir(), files)
+	return testkit.Write(t, t.TempDir(), files)
 }
 
 // markdownText joins lines, and replaces ”' by a fence, which Go's raw strings can't contain.

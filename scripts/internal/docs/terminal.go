@@ -25,7 +25,6 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/process"
 )
 
@@ -38,8 +37,8 @@ const (
 type terminal struct {
 	bash   *exec.Cmd
 	stdin  io.WriteCloser
-	output output.Buffer // of the present command and of background jobs
-	gone   chan struct{} // closed when bash has ended
+	output process.Buffer // of the present command and of background jobs
+	gone   chan struct{}  // closed when bash has ended
 
 	token string // the end of the present command's output; "" before the first command
 	seen  int    // lines of the present command that were already compared

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/exercises/exercisetest"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // writeSum writes exercisetest's exercise, and returns it.
@@ -22,7 +22,7 @@ func writeSum(t *testing.T, root, chapter, name string, changes map[string]strin
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	testfiles.Write(t, filepath.Dir(path), map[string]string{filepath.Base(path): content})
+	testkit.Write(t, filepath.Dir(path), map[string]string{filepath.Base(path): content})
 }
 
 func read(t *testing.T, path string) string {

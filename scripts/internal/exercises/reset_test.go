@@ -9,14 +9,14 @@ import (
 
 	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestReset(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "course") // it need not be the top of its repository
 	e := writeSum(t, root, "01-a", "1-sum", nil)
-	if !testfiles.Commit(t, top) {
+	if !testkit.Commit(t, top) {
 		return
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -76,7 +76,7 @@ func TestResetErrors(t *testing.T) {
 	one := writeSum(t, root, "01-a", "1-sum", nil)
 	check(one, root, "can't restore 01-a/exercises/1-sum/exercise.go: git doesn't know this folder: ")
 	check(one, root, "\n  what to do: copy the file")
-	if !testfiles.Commit(t, root) {
+	if !testkit.Commit(t, root) {
 		return
 	}
 	two := writeSum(t, root, "01-a", "2-new", nil)

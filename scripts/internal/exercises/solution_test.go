@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/exercises/exercisetest"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -19,7 +19,7 @@ func TestSolutionIsShownWithoutItsTag(t *testing.T) {
 func TestSolutionDiff(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, "01-a", "1-sum", nil)
-	if !testfiles.Commit(t, root) {
+	if !testkit.Commit(t, root) {
 		return
 	}
 	diff := func() string {
@@ -51,7 +51,7 @@ func TestSolutionDiff(t *testing.T) {
 	if err := RecordCheck(t.Context(), root, e, true); err != nil {
 		t.Fatal(err)
 	}
-	testfiles.Commit(t, root)
+	testkit.Commit(t, root)
 	if got := diff(); got != want {
 		t.Errorf("passed and committed: got\n%s", got)
 	}

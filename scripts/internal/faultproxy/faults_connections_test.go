@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestCutWatches(t *testing.T) {
@@ -130,7 +130,7 @@ func TestFreeze(t *testing.T) {
 	fault.Stop()
 	fault.Stop()
 	receive(t, "the server notices that the frozen watch is abandoned", server.ended)
-	await.That(t, timeout, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
+	testkit.Await(t, timeout, "the frozen connection is gone", func() error { return number(len(proxy.clients.all()), 1) })
 }
 
 func TestAFrozenConnectionGoesOnAfterwards(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func foo(name string) *unstructured.Unstructured {
@@ -207,5 +207,5 @@ func TestAWriteThatHangsIsOnItsWay(t *testing.T) {
 	if err := <-left; err == nil {
 		t.Error("the write was answered")
 	}
-	await.That(t, timeout, "the write is gone", func() error { return number(proxy.Writing(), 0) })
+	testkit.Await(t, timeout, "the write is gone", func() error { return number(proxy.Writing(), 0) })
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 var foosResource = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
@@ -149,7 +149,7 @@ func TestAClientMayLeaveASilentWatch(t *testing.T) {
 	receive(t, "a watch", api.watches)
 	proxy.Silence()
 	watch.Close()
-	await.That(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+	testkit.Await(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
 }
 
 func TestDelay(t *testing.T) {
@@ -224,5 +224,5 @@ func TestAClientMayLeaveADelayedWatch(t *testing.T) {
 	server.events <- "event\n"
 	watch.Close()
 	receive(t, "the server hears of it", server.ended)
-	await.That(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+	testkit.Await(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestInformersThroughTheProxy(t *testing.T) {
@@ -60,7 +60,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 				if test.startOver {
 					want = append(want, way.startOver...)
 				}
-				await.That(t, timeout, "the informer is back", func() error { return number(len(proxy.Requests())-already, len(want)) })
+				testkit.Await(t, timeout, "the informer is back", func() error { return number(len(proxy.Requests())-already, len(want)) })
 				if diff := cmp.Diff(want, inWords(proxy.Requests()[already:])); diff != "" {
 					t.Error(diff)
 				}

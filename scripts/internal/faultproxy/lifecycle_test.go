@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestCloseEndsEverything(t *testing.T) {
@@ -37,7 +37,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	if len(proxy.clients.all())+len(proxy.servers.all())+proxy.Watches() > 0 {
 		t.Error("a connection is still open")
 	}
-	await.That(t, timeout, "nothing still runs", leftover)
+	testkit.Await(t, timeout, "nothing still runs", leftover)
 	for _, watch := range watches {
 		receive(t, "the watch ends", watch.end)
 	}

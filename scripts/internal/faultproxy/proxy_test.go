@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestARequestPassesUnchanged(t *testing.T) {
@@ -105,7 +105,7 @@ func TestEventsArriveAtOnce(t *testing.T) {
 	if err := receive(t, "the end", client.end); err != nil {
 		t.Errorf("the server has ended the watch, but the client sees: %v", err)
 	}
-	await.That(t, timeout, "no watch is open", func() error { return number(proxy.Watches(), 0) })
+	testkit.Await(t, timeout, "no watch is open", func() error { return number(proxy.Watches(), 0) })
 }
 
 func TestAClientThatLeavesKeepsItsConnection(t *testing.T) {
@@ -165,7 +165,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	watch := openWatch(t, client, proxy)
 	receive(t, "a watch", api.watches)
 	before := counted.reads.Load()
-	await.That(t, timeout, "five pings are answered", func() error {
+	testkit.Await(t, timeout, "five pings are answered", func() error {
 		if now := counted.reads.Load(); now < before+5 {
 			return fmt.Errorf("%d reads", now-before)
 		}

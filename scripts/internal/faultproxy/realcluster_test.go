@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"example.com/operators/scripts/internal/apitest"
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // realCluster is a namespace of a real cluster, and a ServiceAccount that may change what is in it.
@@ -98,7 +98,7 @@ func (c *realCluster) follow(t *testing.T, proxy *Proxy, mediaType string, strea
 		stop()
 		<-ended
 	})
-	await.That(t, timeout, "the informer is in step", func() error {
+	testkit.Await(t, timeout, "the informer is in step", func() error {
 		if !shared.HasSynced() {
 			return errors.New("it isn't synced")
 		}
@@ -110,7 +110,7 @@ func (c *realCluster) follow(t *testing.T, proxy *Proxy, mediaType string, strea
 // knows waits until the informer has seen a ConfigMap.
 func (i *informer) knows(t *testing.T, name string) {
 	t.Helper()
-	await.That(t, timeout, "the informer knows "+name, func() error {
+	testkit.Await(t, timeout, "the informer knows "+name, func() error {
 		if !slices.ContainsFunc(i.store.List(), func(object any) bool { return object.(*corev1.ConfigMap).Name == name }) {
 			return fmt.Errorf("it knows %d others", len(i.store.ListKeys()))
 		}

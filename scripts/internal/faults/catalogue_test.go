@@ -13,10 +13,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/faultproxy"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -72,7 +72,7 @@ func TestEveryProxyFaultHits(t *testing.T) {
 				}
 			}
 			program.Go(func() { send(http.MethodGet, watch) })
-			await.That(t, timeout, "a watch is open", func() error {
+			testkit.Await(t, timeout, "a watch is open", func() error {
 				if proxy.Watches() == 0 {
 					return errors.New("none is")
 				}
@@ -83,7 +83,7 @@ func TestEveryProxyFaultHits(t *testing.T) {
 			program.Go(func() { send(http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/a/leases/x") })
 			program.Go(func() { send(http.MethodPatch, "/apis/apps/v1/namespaces/a/deployments/x") })
 			program.Go(func() { send(http.MethodGet, watch) })
-			await.That(t, timeout, "the fault hits", func() error {
+			testkit.Await(t, timeout, "the fault hits", func() error {
 				api.event()
 				if made.Hits() == 0 {
 					return errors.New(made.String())
@@ -115,7 +115,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestPrintedRequests(t *testing.T) {
-	var page output.Buffer
+	var page process.Buffer
 	told := printer{out: &page, colours: ui.NewPalette(false)}
 	for _, r := range []audit.Request{
 		{Verb: "list", Resource: "foos", URI: "/foos", Code: 200},

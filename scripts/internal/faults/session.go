@@ -17,7 +17,6 @@ import (
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/faultproxy"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
@@ -178,7 +177,7 @@ func (s *session) startReplica() error {
 	c.program, err = process.Supervise(process.Options{
 		Binary:   s.Binary,
 		Args:     append([]string{"--kubeconfig", c.kubeconfig}, s.Flags...),
-		Output:   &output.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
+		Output:   &process.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
 		OwnGroup: true,
 		Exited: func(why error, again bool) {
 			if again {

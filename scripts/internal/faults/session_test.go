@@ -17,9 +17,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -33,7 +33,7 @@ type trial struct {
 	kills []string         // and what brought it up again
 	fails map[string]error // what these return
 	turns chan struct{}
-	told  output.Buffer
+	told  process.Buffer
 	seen  int // so much of it was waited for
 	end   context.CancelFunc
 	err   error         // what Run has returned
@@ -102,7 +102,7 @@ func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult,
 func (tr *trial) prints(lines ...string) {
 	tr.Helper()
 	for _, line := range lines {
-		await.That(tr, timeout, "it prints "+line, func() error {
+		testkit.Await(tr, timeout, "it prints "+line, func() error {
 			text := tr.told.String()
 			i := strings.Index(text[tr.seen:], line+"\n")
 			if i < 0 {
@@ -238,7 +238,7 @@ func TestAProgramThatCantBeStarted(t *testing.T) {
 	if err := clientcmd.WriteToFile(*withToken("https://127.0.0.1:1"), kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	err := Session{Target: newAPIServer(t).config, Binary: "/nowhere", Kubeconfig: kubeconfig, Out: &output.Buffer{}, Colours: ui.NewPalette(false)}.Run(t.Context())
+	err := Session{Target: newAPIServer(t).config, Binary: "/nowhere", Kubeconfig: kubeconfig, Out: &process.Buffer{}, Colours: ui.NewPalette(false)}.Run(t.Context())
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
 )
 
 // Progress is how far a build is. Of and Left are 0 while they are unknown.
@@ -55,7 +55,7 @@ const lastMessages = 20
 
 // Watcher reads the output of `go build -v`: packages compiled, modules fetched, and messages.
 type Watcher struct {
-	output.Lines
+	process.Lines
 	report   func(Progress)
 	messages []string // the last lines that are neither
 

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestWatcher(t *testing.T) {
@@ -79,7 +79,7 @@ func TestWhatIsLeft(t *testing.T) {
 }
 
 func TestWhatIsCompiledIsNotCounted(t *testing.T) {
-	dir := testfiles.Write(t, t.TempDir(), map[string]string{
+	dir := testkit.Write(t, t.TempDir(), map[string]string{
 		"go.mod":         "module example.com/program\n\ngo 1.26\n",
 		"main.go":        "package main\n\nimport \"example.com/program/page\"\n\nfunc main() { print(page.Text) }\n",
 		"page/page.go":   "package page\n\nimport _ \"embed\"\n\n//go:embed page.html\nvar Text string\n",

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/replica"
 )
 
 // manager is the judge's name in managedFields.
@@ -94,7 +94,7 @@ func (b *Bench) tidy() {
 func (b *Bench) collect() {
 	for _, r := range b.replicas {
 		r.Stop()
-		if panicked := replica.Panic(r.Log()); panicked != "" {
+		if panicked := process.Panic(r.Log()); panicked != "" {
 			b.find(Error, []Evidence{{At: time.Now(), Text: panicked, Detail: around(r.Log(), panicked)}}, "the operator panics")
 		}
 	}
@@ -107,7 +107,7 @@ func (b *Bench) collect() {
 	}
 	if len(b.result.Findings) > 0 || b.result.Why != "" {
 		for _, r := range b.replicas {
-			b.result.Log += replica.Tail(r.Log(), 50)
+			b.result.Log += process.Tail(r.Log(), 50)
 		}
 	}
 }

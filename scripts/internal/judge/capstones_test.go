@@ -12,7 +12,7 @@ import (
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // checksOfCapstones are the checks that TestCapstones runs, unless it judges everything.
@@ -24,7 +24,7 @@ var checksOfCapstones = []string{"converge", "mutations", "drift", "quiet", "tak
 //	TEST_KUBECONFIG=… go test ./internal/judge -run TestCapstones -timeout 60m -args -chapters all
 func TestCapstones(t *testing.T) {
 	target, _ := apitest.Cluster(t)
-	root, err := filepath.Abs(testfiles.Repository())
+	root, err := filepath.Abs(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 var (
@@ -33,7 +33,7 @@ var (
 //	TEST_KUBECONFIG=… go test ./internal/judge -run TestChapters -timeout 60m -args -chapters all -costly
 func TestChapters(t *testing.T) {
 	target, _ := apitest.Cluster(t)
-	root, err := filepath.Abs(testfiles.Repository())
+	root, err := filepath.Abs(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}

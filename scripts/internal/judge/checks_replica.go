@@ -11,7 +11,7 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
-	"example.com/operators/scripts/internal/replica"
+	"example.com/operators/scripts/internal/process"
 )
 
 func replicaChecks() []Check {
@@ -176,7 +176,7 @@ func endsOnSIGTERM(b *Bench) {
 	r.Stop()
 	took := time.Since(began)
 	b.measure("time to exit", took.Seconds(), "s")
-	evidence := []Evidence{{At: time.Now(), Text: fmt.Sprintf("%s after %v", r.State(), took.Round(time.Millisecond)), Detail: replica.Tail(r.Log(), 10)}}
+	evidence := []Evidence{{At: time.Now(), Text: fmt.Sprintf("%s after %v", r.State(), took.Round(time.Millisecond)), Detail: process.Tail(r.Log(), 10)}}
 	switch limit := b.config.Limits.Shutdown.Duration; {
 	case took > limit:
 		b.find(Error, evidence, "the operator doesn't exit within %v of SIGTERM", limit)

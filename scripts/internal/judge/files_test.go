@@ -4,12 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // Each judge.yaml in the repository is valid, and so are its expressions and its permissions.
 func TestTheJudgeFiles(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(testfiles.Repository(), "scripts", "judge", "*", "*", "judge.yaml"))
+	files, err := filepath.Glob(filepath.Join(testkit.Repository(), "scripts", "judge", "*", "*", "judge.yaml"))
 	if err != nil || len(files) < 9 {
 		t.Fatalf("found %q (%v), want those of seven chapters and two examples", files, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -50,12 +50,12 @@ var testOperator = sync.OnceValues(func() (binary string, err error) {
 func judgedWith(t *testing.T, name string, converge, recover time.Duration, checks ...string) []judge.Result {
 	t.Helper()
 	target, _ := apitest.Cluster(t)
-	root, err := filepath.Abs(testfiles.Repository())
+	root, err := filepath.Abs(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	testfiles.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
+	testkit.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
 version: v1
 args: ["--kubeconfig={kubeconfig}", "--namespace={namespace}"]
 manifests: [%[1]s/manifests/crd.yaml]

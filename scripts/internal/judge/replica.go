@@ -12,11 +12,10 @@ import (
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/process"
-	"example.com/operators/scripts/internal/replica"
 )
 
 type running struct {
-	*replica.Replica
+	*process.Replica
 	proxy     *faultproxy.Proxy
 	endpoints Endpoints // with this replica's ports
 }
@@ -49,9 +48,9 @@ func (b *Bench) startBehind(do func(*faultproxy.Proxy), more ...string) *running
 		args = append(args, replace(arg))
 	}
 	b.step("start %s %s", filepath.Base(b.command[0]), strings.Join(args, " "))
-	r.Replica, err = replica.Start(process.Options{
+	r.Replica, err = process.StartReplica(process.Options{
 		Binary: b.command[0], Args: args, OwnGroup: true,
-		Env: slices.Concat([]string{"KUBECONFIG=" + kubeconfig}, replica.Pings),
+		Env: slices.Concat([]string{"KUBECONFIG=" + kubeconfig}, process.Pings),
 	})
 	b.must(err)
 	b.replicas = append(b.replicas, r)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/process"
 )
 
 // create creates the cluster, after removing what is left of an unfinished one.
@@ -67,7 +67,7 @@ func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
 	}
 	defer log.Close()
 	var printed strings.Builder
-	all := io.MultiWriter(log, &printed, &output.Lines{Do: func(line string) { showStep(line, progress) }})
+	all := io.MultiWriter(log, &printed, &process.Lines{Do: func(line string) { showStep(line, progress) }})
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(c.config()), all, all
 	// docker can't always remove a container that it is still creating, and goes on creating it when
 	// its client is interrupted. So kind is only interrupted once the node runs.

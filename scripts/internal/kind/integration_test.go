@@ -18,7 +18,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestARealCluster(t *testing.T) {
@@ -157,7 +157,7 @@ func TestInterruptedWhileItBecomesReady(t *testing.T) {
 // it goes first; it goes when the test ends.
 func forTests(t *testing.T, root, name string) *Cluster {
 	t.Helper()
-	scripts, err := filepath.Abs(filepath.Join(testfiles.Repository(), "scripts")) // names the version of kind
+	scripts, err := filepath.Abs(filepath.Join(testkit.Repository(), "scripts")) // names the version of kind
 	if err = errors.Join(err, os.Symlink(scripts, filepath.Join(root, "scripts"))); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // with returns a cluster where scripts, which are alone in PATH, answer as docker would and kind,
@@ -25,9 +25,9 @@ import (
 func with(t *testing.T, docker, kind string) (c *Cluster, asked func() []string) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "é, b") // has to be quoted in kind's configuration
-	testfiles.Write(t, root, map[string]string{"scripts/go.mod": "", ".workshop/bin/workshop": ""})
+	testkit.Write(t, root, map[string]string{"scripts/go.mod": "", ".workshop/bin/workshop": ""})
 	const script, record = "#!/bin/sh\n", "echo \"${0##*/} $*\" >>\"$SHARED/record\"\n"
-	shared := testfiles.Write(t, t.TempDir(), map[string]string{
+	shared := testkit.Write(t, t.TempDir(), map[string]string{
 		"docker": script + record + docker + "\n",
 		"kind":   script + record + kind + "\n",
 		"go":     script + "while [ $1 != -o ]; do shift; done\n[ $3 = sigs.k8s.io/kind ] && exec /bin/cp \"$SHARED/kind\" \"$2\"\n",
@@ -162,8 +162,8 @@ func TestCreate(t *testing.T) {
 	c, asked := with(t, withKind, `/bin/cat >"$SHARED/config"; >"$SHARED/node"
 printf ' • Preparing nodes 📦  ...\n ✓ Preparing nodes 📦 \n' >&2`)
 	shared := os.Getenv("SHARED")
-	testfiles.Write(t, shared, map[string]string{"node": "", "running": ""})
-	testfiles.Write(t, c.dir, map[string]string{"made": "", "kubeconfig.lock": ""})
+	testkit.Write(t, shared, map[string]string{"node": "", "running": ""})
+	testkit.Write(t, c.dir, map[string]string{"made": "", "kubeconfig.lock": ""})
 	var shown []string
 	outcome, err := c.bringUp(t.Context(), func(doing string) { shown = append(shown, doing) })
 	if err != nil || outcome != cluster.Created || !c.Exists() {
@@ -329,7 +329,7 @@ func TestTheImageOfAClusterThatExists(t *testing.T) {
 	} {
 		c, _ := with(t, withNode("abc exited kindest/node:v1", "/elsewhere"), "")
 		c.Image = asked
-		testfiles.Write(t, c.dir, map[string]string{"made": "abc"})
+		testkit.Write(t, c.dir, map[string]string{"made": "abc"})
 		outcome, err := c.bringUp(t.Context(), func(string) {})
 		if (err == nil) != want || want && outcome != cluster.Started {
 			t.Errorf("%s: outcome %q, error %v", asked, outcome, err)
@@ -338,8 +338,8 @@ func TestTheImageOfAClusterThatExists(t *testing.T) {
 }
 
 func TestBuildStaticWhereGitRefuses(t *testing.T) {
-	dir := testfiles.Write(t, t.TempDir(), map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
-	testfiles.RefuseGit(t, dir)
+	dir := testkit.Write(t, t.TempDir(), map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
+	testkit.RefuseGit(t, dir)
 	if err := BuildStatic(t.Context(), dir, filepath.Join(t.TempDir(), "a"), nil, "."); err != nil {
 		t.Error(err)
 	}

@@ -27,7 +27,6 @@ import (
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/replica"
 	"example.com/operators/scripts/internal/webhooks"
 )
 
@@ -82,7 +81,7 @@ type running struct {
 	namespace  string
 	kubeconfig string
 	proxy      *faultproxy.Proxy
-	replica    *replica.Replica
+	replica    *process.Replica
 	faults     map[string]*faultproxy.Fault // those that are on
 	// answers waits until the program serves its webhooks, and then lets the API server call them. It
 	// is nil if there are none.
@@ -152,8 +151,8 @@ func (s *Session) add(ctx context.Context, p Program) error {
 	return r.answers(ctx)
 }
 
-func (r *running) start(o *observer) (*replica.Replica, error) {
-	return replica.Start(process.Options{
+func (r *running) start(o *observer) (*process.Replica, error) {
+	return process.StartReplica(process.Options{
 		Binary: r.Binary,
 		Args:   append([]string{"--kubeconfig", r.kubeconfig, "--namespace", r.namespace}, r.Flags...),
 		Output: &lines{do: func(line string) { o.logged(r.Name, line) }},

@@ -18,10 +18,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // startSession starts chapter 03's program on the test cluster. It skips the test if there is none.
@@ -124,7 +124,7 @@ func play(t *testing.T, session *Session, fault, object string) []string {
 		}
 	}
 	press("create")
-	await.That(t, time.Minute, "the new Foo is Ready", func() error {
+	testkit.Await(t, time.Minute, "the new Foo is Ready", func() error {
 		if !slices.ContainsFunc(session.Recorder.All(), func(item Item) bool {
 			return item.Lane == Objects && strings.HasSuffix(item.Object, "/"+object) && strings.HasPrefix(item.Object, "foos ") && strings.Contains(item.Detail, `"status": "True"`)
 		}) {
@@ -138,7 +138,7 @@ func play(t *testing.T, session *Session, fault, object string) []string {
 	press(fault)
 	began := session.programs[0].faults[fault]
 	press("scale")
-	await.That(t, time.Minute, fault+" has struck, and the new version is stored", func() error {
+	testkit.Await(t, time.Minute, fault+" has struck, and the new version is stored", func() error {
 		if got, want := began.Hits(), cmp.Or(hits[fault], 1); got < want {
 			return fmt.Errorf("%d hits, want %d", got, want)
 		}
@@ -148,7 +148,7 @@ func play(t *testing.T, session *Session, fault, object string) []string {
 		return nil
 	})
 	press(fault)
-	await.That(t, time.Minute, "after "+fault+", the Deployment is scaled", func() error {
+	testkit.Await(t, time.Minute, "after "+fault+", the Deployment is scaled", func() error {
 		for _, item := range session.Recorder.All() {
 			if item.ID > before && item.Lane == Requests && strings.HasPrefix(item.Label, "update deployments") && !item.Failed {
 				return nil
@@ -222,7 +222,7 @@ func TestTakeTheName(t *testing.T) {
 			t.Fatalf("%s: %v", action, err)
 		}
 	}
-	await.That(t, time.Minute, "the Foo says that the Deployment isn't its own", func() error {
+	testkit.Await(t, time.Minute, "the Foo says that the Deployment isn't its own", func() error {
 		items := session.Recorder.All()
 		last := slices.IndexFunc(items, func(item Item) bool {
 			return item.Lane == Objects && item.Object == "foos lenstest-03/foo-1" && strings.Contains(item.Detail, `"status": "False"`)

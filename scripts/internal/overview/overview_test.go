@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/docs"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestChapters(t *testing.T) {
 	const head = "| the problem | you add | minutes |\n| --- | --- | --- |\n"
-	root := testfiles.Write(t, t.TempDir(), map[string]string{
+	root := testkit.Write(t, t.TempDir(), map[string]string{
 		"01-wire/README.md":                   "# 01: wire\n\n" + head + "| Polling is slow. | a watch | 60 |\n",
 		"01-wire/exercises/1-a/README.md":     "# 1: A\n\nMinutes: 15\n",
 		"01-wire/exercises/1-a/exercise.go":   "package a\n",
@@ -38,14 +38,14 @@ func TestChapters(t *testing.T) {
 }
 
 func TestAChapterWithoutASummary(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{"01-wire/README.md": "# 01: wire\n\nIt has **none.**\n"})
+	root := testkit.Write(t, t.TempDir(), map[string]string{"01-wire/README.md": "# 01: wire\n\nIt has **none.**\n"})
 	if _, err := Chapters(root); err == nil || !strings.Contains(err.Error(), "01-wire/README.md has no table") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestByHand(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{
+	root := testkit.Write(t, t.TempDir(), map[string]string{
 		"01-wire/events.go":        "package main\n\nfunc run() {}\n\nfunc findFoosForDeployment() {}\n",
 		"01-wire/write.go":         "package main\n\n// create creates.\nfunc create() {\n}\n",
 		"01-wire/write_test.go":    "package main\n\nfunc helper() {}\n",
@@ -80,7 +80,7 @@ func TestByHand(t *testing.T) {
 
 // All texts are right, apart from the commands in them, which this test doesn't run.
 func TestTheTexts(t *testing.T) {
-	root := testfiles.Repository()
+	root := testkit.Repository()
 	files, err := docs.Files(root)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTheTexts(t *testing.T) {
 
 // The sentence below the table adds up its minutes.
 func TestTheHoursOnTheFrontPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(testfiles.Repository(), "README.md"))
+	page, err := os.ReadFile(filepath.Join(testkit.Repository(), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

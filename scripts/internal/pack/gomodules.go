@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
@@ -142,7 +141,7 @@ func (p *packer) goCommand(ctx context.Context, folder string, env []string, arg
 	var stdout strings.Builder
 	var messages []string
 	command.Stdout = &stdout
-	command.Stderr = &output.Lines{Do: func(line string) {
+	command.Stderr = &process.Lines{Do: func(line string) {
 		if !strings.HasPrefix(line, "go: downloading ") {
 			messages = append(messages, line)
 		}

@@ -12,7 +12,7 @@ import (
 
 	gopsutil "github.com/shirou/gopsutil/v4/process"
 
-	"example.com/operators/scripts/internal/await"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // A child that only SIGKILL ends; its number is printed. silent has closed its output.
@@ -57,7 +57,7 @@ func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
 			if err := command.Wait(); last != test.want {
 				t.Errorf("got last line %q, want %q; it ended with %v", last, test.want, err)
 			}
-			await.That(t, timeout, "its child is gone", func() error {
+			testkit.Await(t, timeout, "its child is gone", func() error {
 				if Runs(t.Context(), heir) {
 					return errors.New("it still runs")
 				}

@@ -9,20 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/await"
-	"example.com/operators/scripts/internal/output"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 const timeout = 30 * time.Second
 
 // start starts a shell script as a program.
-func start(t *testing.T, script string, exited func(error, bool)) (*Program, *output.Buffer) {
+func start(t *testing.T, script string, exited func(error, bool)) (*Program, *Buffer) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var said output.Buffer
+	var said Buffer
 	p, err := Supervise(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}, Output: &said, Exited: exited})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +30,7 @@ func start(t *testing.T, script string, exited func(error, bool)) (*Program, *ou
 	return p, &said
 }
 
-func says(said *output.Buffer, words string, times int) func() error {
+func says(said *Buffer, words string, times int) func() error {
 	return func() error {
 		if n := strings.Count(said.String(), words); n != times {
 			return fmt.Errorf("the output has %q %d times, want %d", words, n, times)
@@ -43,12 +42,12 @@ func says(said *output.Buffer, words string, times int) func() error {
 func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
 	exits := make(chan error, 10)
 	p, said := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`, func(why error, _ bool) { exits <- why })
-	await.That(t, timeout, "the program is up", says(said, "up: an argument, a variable\n", 1))
+	testkit.Await(t, timeout, "the program is up", says(said, "up: an argument, a variable\n", 1))
 	p.Kill()
 	if why := <-exits; why == nil || why.Error() != "signal: killed" {
 		t.Errorf("it exited: %v", why)
 	}
-	await.That(t, timeout, "the program is up again", says(said, "up", 2))
+	testkit.Await(t, timeout, "the program is up again", says(said, "up", 2))
 	p.Stop()
 	p.Stop()
 	if p.Crashes() != 1 || len(exits) != 0 {
@@ -58,7 +57,7 @@ func TestAProgramThatExitsIsStartedAgain(t *testing.T) {
 
 func TestAProgramMayEndByItself(t *testing.T) {
 	p, said := start(t, `trap "echo bye; exit" TERM; echo up; while :; do sleep 0.05; done`, nil)
-	await.That(t, timeout, "the program is up", says(said, "up", 1))
+	testkit.Await(t, timeout, "the program is up", says(said, "up", 1))
 	p.Stop()
 	if !strings.HasSuffix(said.String(), "bye\n") || p.Crashes() != 0 {
 		t.Errorf("got output %q and %d crashes", said, p.Crashes())
@@ -67,7 +66,7 @@ func TestAProgramMayEndByItself(t *testing.T) {
 
 func TestADestroyedProgramStaysDown(t *testing.T) {
 	p, said := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`, func(error, bool) { t.Error("a destroyed program counts as crashed") })
-	await.That(t, timeout, "the program is up", says(said, "up", 1))
+	testkit.Await(t, timeout, "the program is up", says(said, "up", 1))
 	p.Destroy()
 	if p.Crashes() != 0 {
 		t.Errorf("got %d crashes, want 0", p.Crashes())

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestBuild(t *testing.T) {
@@ -33,7 +33,7 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-			testfiles.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source})
+			testkit.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": test.source})
 			binary, err := Program{Name: "a", chapter: chapter, pkg: "."}.Build(t.Context(), t.TempDir())
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
@@ -53,8 +53,8 @@ func TestBuild(t *testing.T) {
 
 func TestBuildWhereGitRefuses(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-	testfiles.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
-	testfiles.RefuseGit(t, chapter.Dir)
+	testkit.Write(t, chapter.Dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
+	testkit.RefuseGit(t, chapter.Dir)
 	if _, err := (Program{Name: "a", chapter: chapter, pkg: "."}).Build(t.Context(), t.TempDir()); err != nil {
 		t.Error(err)
 	}

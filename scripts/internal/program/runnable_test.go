@@ -15,13 +15,13 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // The solution is built, and not the learner's version.
 func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-	testfiles.Write(t, chapter.Dir, map[string]string{
+	testkit.Write(t, chapter.Dir, map[string]string{
 		"go.mod":                                "module a\n\ngo 1.26\n",
 		"main.go":                               "package main\n\nfunc main() { print(\"the chapter\") }\n",
 		"exercises/2-tdset/exercise.go":         "//go:build !solution\n\npackage main\n\nfunc main() { print(\"the exercise\") }\n",
@@ -55,7 +55,7 @@ func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
 // The program for a kind is the chapter's own, or its exercise's solution.
 func TestProgramsByKind(t *testing.T) {
 	root := t.TempDir()
-	testfiles.Write(t, root, map[string]string{
+	testkit.Write(t, root, map[string]string{
 		"01-a/manifests/rbac.yaml":                   manyObjects,
 		"01-a/exercises/5-tdset/manifests/rbac.yaml": manyObjects,
 		"07-b/manifests/rbac.yaml":                   manyObjects,
@@ -84,7 +84,7 @@ func TestNotEveryChapterHasATDSet(t *testing.T) {
 
 // Every program has the manifests that `workshop run` needs.
 func TestTheManifestsOfEveryProgram(t *testing.T) {
-	all, err := chapters.All(testfiles.Repository())
+	all, err := chapters.All(testkit.Repository())
 	if err != nil || len(all) == 0 {
 		t.Fatalf("chapters %v, error %v", all, err)
 	}
@@ -134,7 +134,7 @@ func TestTheKubeconfigIsForTheProgramsOwnAccount(t *testing.T) {
 func TestTheProgramOfAnExercise(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
 	const crd = "spec:\n  names: {kind: Website}\n  versions: [{name: v1, storage: true}]\n"
-	testfiles.Write(t, chapter.Dir, map[string]string{
+	testkit.Write(t, chapter.Dir, map[string]string{
 		"manifests/rbac.yaml":                     manyObjects,
 		"exercises/1-foo/exercise.go":             "package main\n",
 		"exercises/2-website/manifests/crd.yaml":  crd,

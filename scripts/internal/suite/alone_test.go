@@ -12,7 +12,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/lock"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -33,7 +33,7 @@ func TestRunsWaitForOneAnother(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Setenv("PATH", "") // one that doesn't wait finds neither go nor docker
-			root := testfiles.Write(t, t.TempDir(), map[string]string{
+			root := testkit.Write(t, t.TempDir(), map[string]string{
 				".workshop/clusters/test/a": "", ".workshop/kind/test/a": "", ".workshop/reader/a": "",
 			})
 			release, err := lock.Acquire(t.Context(), filepath.Join(root, ".workshop", "tests"), nil)

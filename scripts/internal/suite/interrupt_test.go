@@ -13,9 +13,8 @@ import (
 
 	gopsutil "github.com/shirou/gopsutil/v4/process"
 
-	"example.com/operators/scripts/internal/await"
 	"example.com/operators/scripts/internal/process"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -43,7 +42,7 @@ func TestA(t *testing.T) {
 
 // The short form of cmd/workshop's TestInterrupts, which takes a real run.
 func TestNothingOutlivesAnInterruptedTest(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{"a/go.mod": "module a\n\ngo 1.26\n", "a/a_test.go": aServer})
+	root := testkit.Write(t, t.TempDir(), map[string]string{"a/go.mod": "module a\n\ngo 1.26\n", "a/a_test.go": aServer})
 	started := filepath.Join(root, "started")
 	s := &Suite{Root: root, UI: ui.New(os.Stderr)}
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -58,7 +57,7 @@ func TestNothingOutlivesAnInterruptedTest(t *testing.T) {
 		tests <- err
 	}()
 	var server *gopsutil.Process
-	await.That(t, 2*time.Minute, "the server runs", func() error {
+	testkit.Await(t, 2*time.Minute, "the server runs", func() error {
 		number, err := os.ReadFile(started)
 		if err != nil {
 			return err

@@ -18,7 +18,6 @@ import (
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
@@ -174,7 +173,7 @@ func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err er
 	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
 		return err
 	}
-	var log output.Buffer
+	var log process.Buffer
 	command.Dir, command.Env = k.Root, k.pointed()
 	command.Stdout, command.Stderr = &log, &log
 	if err := command.Start(); err != nil {

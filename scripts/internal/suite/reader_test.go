@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestAReadersCopy(t *testing.T) {
-	root := testfiles.Write(t, t.TempDir(), map[string]string{
+	root := testkit.Write(t, t.TempDir(), map[string]string{
 		"README.md":              "read",
 		".dotfile":               "dot",
 		".git/HEAD":              "git's",

@@ -23,9 +23,9 @@ import (
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/output"
 	"example.com/operators/scripts/internal/overview"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -108,7 +108,7 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 			return
 		}
 		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
-			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &output.Lines{Do: func(line string) { step.Update("%s", line) }}}
+			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &process.Lines{Do: func(line string) { step.Update("%s", line) }}}
 			problems, commands, err := runner.Run(ctx, file)
 			if err = errors.Join(err, join(problems)); err == nil {
 				step.Update("waiting until its objects are gone")

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 //go:embed sum.txtar
@@ -41,6 +41,6 @@ func Write(t testing.TB, root, chapter, name string, changes map[string]string) 
 	all["README.md"] = "# " + number + ": Sums\n\nMinutes: 5\n\n<!-- Learned: A sum needs both numbers. -->\n\nAdd.\n"
 	maps.Copy(all, changes)
 	maps.DeleteFunc(all, func(_, content string) bool { return content == "" })
-	testfiles.Write(t, filepath.Join(root, chapter, "exercises", name), all)
-	testfiles.Write(t, filepath.Join(root, chapter), map[string]string{"go.mod": "module example.com/" + chapter + "\n\ngo 1.26\n"})
+	testkit.Write(t, filepath.Join(root, chapter, "exercises", name), all)
+	testkit.Write(t, filepath.Join(root, chapter), map[string]string{"go.mod": "module example.com/" + chapter + "\n\ngo 1.26\n"})
 }

@@ -11,7 +11,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/exercisetest"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 const learned = "<!-- Learned: A sum needs both numbers. -->\n"
@@ -141,7 +141,7 @@ func TestProveFinds(t *testing.T) {
 		exercisetest.Write(t, root, "01-a", defect.folder, defect.files)
 	}
 	exercisetest.Write(t, root, "01-a", "28-gap", nil)
-	testfiles.Write(t, root, map[string]string{"01-a/exercises/Notes/README.md": "not an exercise"})
+	testkit.Write(t, root, map[string]string{"01-a/exercises/Notes/README.md": "not an exercise"})
 
 	o := Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}, Staticcheck: "true"}
 	proof, err := Prove(t.Context(), o)
@@ -191,7 +191,7 @@ func TestProveChecksTheLastCommit(t *testing.T) {
 	chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}
 	exercisetest.Write(t, root, "01-a", "1-one", nil)
 	exercisetest.Write(t, root, "01-a", "2-two", nil)
-	testfiles.Write(t, chapter.Dir, map[string]string{"shared/shared.go": "package shared\n"})
+	testkit.Write(t, chapter.Dir, map[string]string{"shared/shared.go": "package shared\n"})
 	prove := func() Proof {
 		t.Helper()
 		proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapter})
@@ -203,14 +203,14 @@ func TestProveChecksTheLastCommit(t *testing.T) {
 		}
 		return proof
 	}
-	if !testfiles.Commit(t, root) {
+	if !testkit.Commit(t, root) {
 		return
 	}
 	if proof := prove(); len(proof.Problems)+len(proof.Notes) > 0 || proof.Passed != 2*(1+2+3) {
 		t.Errorf("as committed: counts %+v, problems %q, notes %q", proof.Counts, proof.Problems, proof.Notes)
 	}
 
-	testfiles.Write(t, chapter.Dir, map[string]string{
+	testkit.Write(t, chapter.Dir, map[string]string{
 		"exercises/1-one/exercise.go":      "package sum // a learner at work",
 		"exercises/1-one/exercise.go~":     "package sum",
 		"exercises/2-two/exercise_test.go": "package sum // and one who goes further",
@@ -263,7 +263,7 @@ func TestExercisesAreNumberedWithoutAGap(t *testing.T) {
 
 func TestProveAChapterWithoutExercises(t *testing.T) {
 	root := t.TempDir()
-	testfiles.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/a\n\ngo 1.26\n"})
+	testkit.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/a\n\ngo 1.26\n"})
 	proof, err := Prove(t.Context(), Options{Root: root, Chapter: chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}})
 	if err != nil || proof.Exercises != 0 || len(proof.Problems) > 0 {
 		t.Errorf("%+v, error %v", proof, err)
@@ -273,7 +273,7 @@ func TestProveAChapterWithoutExercises(t *testing.T) {
 func TestLintRunsVetAndStaticcheckWithBothTags(t *testing.T) {
 	root := t.TempDir()
 	exercisetest.Write(t, root, "01-a", "1-one", map[string]string{"solution.go": exercisetest.Solved + "\nfunc same(a int) { a = a }\n"})
-	program := filepath.Join(testfiles.Write(t, root, map[string]string{
+	program := filepath.Join(testkit.Write(t, root, map[string]string{
 		"staticcheck": "#!/bin/sh\nprintf '<%s>' \"$@\" \"$GOWORK\" \"$(cat)\"\nexit 1\n",
 	}), "staticcheck")
 	if err := os.Chmod(program, 0o700); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // A cancelled test must not keep running in the background, or each save would add one.
@@ -52,7 +52,7 @@ func TestACancelledCheckEndsItsTest(t *testing.T) {
 func TestCheckThatCannotRun(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, nil)
-	testfiles.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/01-a\n\ngo 1.26\n\nnonsense\n"})
+	testkit.Write(t, root, map[string]string{"01-a/go.mod": "module example.com/01-a\n\ngo 1.26\n\nnonsense\n"})
 	_, err := Checker{Root: root}.Check(t.Context(), e)
 	if err == nil || !strings.Contains(problem.Format(err), "go test can't run: go: errors parsing go.mod") {
 		t.Errorf("error %v", err)

@@ -8,7 +8,7 @@ import (
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/exercisetest"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 const listKeys = "j k or arrows move   Enter open   / filter   r reset   l or Esc back   q quit\n"
@@ -49,7 +49,7 @@ func TestTheListOpensAnotherExercise(t *testing.T) {
 func TestTheListResetsAnExercise(t *testing.T) {
 	root := t.TempDir()
 	one := writeSum(t, root, "01-a", "1-one", nil)
-	if !testfiles.Commit(t, root) {
+	if !testkit.Commit(t, root) {
 		return
 	}
 	save(t, one, exercisetest.SolvedInPlace+"// Mine.\n")

@@ -17,7 +17,7 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/exercises/verdict"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -153,7 +153,7 @@ func (w *watching) press(key string) {
 // save replaces exercise.go atomically, as many editors do.
 func save(t *testing.T, e exercises.Exercise, content string) {
 	t.Helper()
-	testfiles.Write(t, e.Dir(), map[string]string{"4913": content})
+	testkit.Write(t, e.Dir(), map[string]string{"4913": content})
 	if err := os.Rename(e.File("4913"), e.File("exercise.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 
 	// Save like vim: rename the old file, write the new one, and delete the old one. There are also
 	// files that a killed editor has left.
-	testfiles.Write(t, one.Dir(), map[string]string{".exercise.go.swp": "binary", ".#exercise.go": "nothing to compile", "exercise.go~": "nothing"})
+	testkit.Write(t, one.Dir(), map[string]string{".exercise.go.swp": "binary", ".#exercise.go": "nothing to compile", "exercise.go~": "nothing"})
 	if err := os.Rename(one.File("exercise.go"), one.File("exercise.go~")); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestAPanicRestoresTheTerminal(t *testing.T) {
 func TestInvalidProgressDoesNotEndTheWatch(t *testing.T) {
 	root := t.TempDir()
 	writeSum(t, root, "01-a", "1-one", nil)
-	testfiles.Write(t, root, map[string]string{".workshop/progress.json": "damaged"})
+	testkit.Write(t, root, map[string]string{".workshop/progress.json": "damaged"})
 	w := watch(t, root, verdict.Checker{}, true)
 	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
 	w.waitFor("is damaged")

@@ -1,4 +1,4 @@
-package await
+package testkit
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestThat(t *testing.T) {
+func TestAwait(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		trueAfter time.Duration
 		want      string // the message that fails the test; "": it passes
@@ -25,7 +25,7 @@ func TestThat(t *testing.T) {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					That(judged, 2*time.Minute, "it rains", func() error {
+					Await(judged, 2*time.Minute, "it rains", func() error {
 						if time.Since(start) < test.trueAfter {
 							return errors.New("the sun shines")
 						}

@@ -1,5 +1,5 @@
-// Package testfiles writes files for tests, and finds the repository's.
-package testfiles
+// Package testkit writes files for tests, finds the repository's, and waits for conditions.
+package testkit
 
 import (
 	"errors"

@@ -1,6 +1,4 @@
-// Package await waits in tests until a condition holds, with a timeout and a message that says what
-// is still missing.
-package await
+package testkit
 
 import (
 	"testing"
@@ -14,8 +12,8 @@ const (
 	longest  = 200 * time.Millisecond
 )
 
-// That waits until check returns nil, and fails the test after the timeout.
-func That(t testing.TB, timeout time.Duration, sentence string, check func() error) {
+// Await waits until check returns nil, and fails the test after the timeout.
+func Await(t testing.TB, timeout time.Duration, sentence string, check func() error) {
 	t.Helper()
 	deadline := time.After(timeout)
 	for pause := shortest; ; pause = min(pause*3/2, longest) {

@@ -1,4 +1,4 @@
-package alone
+package deploy
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/testfiles"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // aCluster has simulated nodes and an audit log.
@@ -51,7 +51,7 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 		"a tour beside a controller of another namespace": {log: []string{watch(begun, "a", 11, other, "default")}, namespace: "demo"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			dir := testfiles.Write(t, t.TempDir(), map[string]string{
+			dir := testkit.Write(t, t.TempDir(), map[string]string{
 				"audit.log": strings.Join(test.log, "\n") + "\n",
 				"kubectl":   "#!/bin/sh\nprintf 'go_threads 9\\nprocess_start_time_seconds 1.000012e+01\\n'\n",
 			})
@@ -63,7 +63,7 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 				kind = test.kind
 			}
 			var warnings strings.Builder
-			err := Check(t.Context(), dir, fakeCluster{log: filepath.Join(dir, "audit.log")},
+			err := CheckOthers(t.Context(), dir, fakeCluster{log: filepath.Join(dir, "audit.log")},
 				kubectl.Kubectl{Binary: filepath.Join(dir, "kubectl")}, kind, test.namespace, &warnings)
 			if err != nil {
 				t.Fatal(err)

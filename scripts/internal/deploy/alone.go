@@ -1,6 +1,7 @@
-// Package alone looks for a second controller before a program starts, because two controllers of
-// the same objects overwrite each other's work.
-package alone
+// A second controller, looked for before a program starts, because two controllers of the same
+// objects overwrite each other's work.
+
+package deploy
 
 import (
 	"context"
@@ -14,15 +15,14 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kubectl"
 )
 
-// Check returns an error if Pods already run a controller for that kind, and warns of any other
+// CheckOthers returns an error if Pods already run a controller for that kind, and warns of any other
 // program that watches its objects in the namespace, or in any if that is "".
-func Check(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
+func CheckOthers(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
 	if c.Nodes() == cluster.Containers {
-		if err := deploy.CheckAlone(ctx, root, k, kind, ""); err != nil {
+		if err := CheckAlone(ctx, root, k, kind, ""); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,4 @@
-// Package replica runs one replica of an operator, as a Pod would: a process that is started again
-// when it exits. It keeps what the process prints, and when and why it has exited. The tests in
-// acceptance, the judge and `workshop faults` run operators with it.
-package replica
+package process
 
 import (
 	"io"
@@ -10,22 +7,20 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"example.com/operators/scripts/internal/output"
-	"example.com/operators/scripts/internal/process"
 )
 
 // Pings are variables with which client-go notices a frozen connection within two seconds, instead
 // of 45.
 var Pings = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
 
-// Replica is a running operator.
+// Replica is one replica of an operator, run as a Pod would: a process that is started again when it
+// exits. It keeps what the process prints, and when and why it has exited.
 type Replica struct {
-	*process.Program
+	*Program
 	// Began is when it was started first.
 	Began time.Time
 
-	log   output.Buffer
+	log   Buffer
 	mutex sync.Mutex
 	exits []Exit
 }
@@ -38,8 +33,8 @@ type Exit struct {
 	Log string
 }
 
-// Start starts a replica. The caller must stop or destroy it. options.Output may be nil.
-func Start(options process.Options) (r *Replica, err error) {
+// StartReplica starts a replica. The caller must stop or destroy it. options.Output may be nil.
+func StartReplica(options Options) (r *Replica, err error) {
 	r = &Replica{Began: time.Now()}
 	if options.Output == nil {
 		options.Output = &r.log
@@ -55,7 +50,7 @@ func Start(options process.Options) (r *Replica, err error) {
 			exited(why, again)
 		}
 	}
-	r.Program, err = process.Supervise(options)
+	r.Program, err = Supervise(options)
 	return r, err
 }
 

@@ -1,4 +1,4 @@
-package testfiles
+package testkit
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package replica
+package process
 
 import (
 	"fmt"
@@ -6,20 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/await"
-	"example.com/operators/scripts/internal/output"
-	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestAReplicaIsStartedAgain(t *testing.T) {
 	t.Parallel()
-	seen := &output.Buffer{}
-	r, err := Start(process.Options{Binary: "sh", Args: []string{"-c", "echo begins; exit 3"}, Output: seen})
+	seen := &Buffer{}
+	r, err := StartReplica(Options{Binary: "sh", Args: []string{"-c", "echo begins; exit 3"}, Output: seen})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Destroy()
-	await.That(t, time.Minute, "it has exited twice", func() error {
+	testkit.Await(t, time.Minute, "it has exited twice", func() error {
 		if exits := r.Exits(); len(exits) < 2 {
 			return fmt.Errorf("it has exited %d times", len(exits))
 		}

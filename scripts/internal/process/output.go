@@ -1,5 +1,6 @@
-// Package output collects what programs print, for concurrent readers.
-package output
+// What programs print, for concurrent readers.
+
+package process
 
 import (
 	"bytes"
