@@ -115,7 +115,7 @@ func webhooksAnswer(t *testing.T, namespace string) {
 		"an existing Deployment causes a warning":    {"deploymentName: taken", false, `Warning: Deployment "taken" exists and isn't this Foo's`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			eventually(t, fmt.Sprintf("refused: %t, and kubectl prints %q", test.refused, test.want), func() bool { // the cache may be behind
+			eventually(t, fmt.Sprintf("refused: %t, and kubectl prints %q", test.refused, test.want), func() bool { // kube-proxy may be behind
 				output, err := tryApply(namespace, "foo", test.spec, "--dry-run=server", "-o", "yaml")
 				return (err != nil) == test.refused && strings.Contains(output, test.want)
 			})
