@@ -61,7 +61,7 @@ func run(ctx context.Context, local bool) error {
 			return fmt.Errorf("--local: %w", err)
 		}
 	}
-	mgr, err := newManager(ctx, config, o, probes)
+	mgr, err := newManager(config, o, probes)
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)
 	}
@@ -69,7 +69,7 @@ func run(ctx context.Context, local bool) error {
 }
 
 // newManager returns a manager that serves the webhook. Its cache has only the ConfigMap.
-func newManager(ctx context.Context, config *rest.Config, o webhook.Options, probes string) (ctrl.Manager, error) {
+func newManager(config *rest.Config, o webhook.Options, probes string) (ctrl.Manager, error) {
 	// HTTP/1.1 is enough for the API server, and in HTTP/2, any client can keep a server busy by
 	// opening and resetting streams.
 	o.TLSOpts = []func(*tls.Config){func(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }}
@@ -85,10 +85,8 @@ func newManager(ctx context.Context, config *rest.Config, o webhook.Options, pro
 	if err != nil {
 		return nil, err
 	}
-	// Watch the ConfigMap from the start. Until it is in the cache, the Service sends no requests.
-	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
-		return nil, err
-	}
+	// This read starts the watch of the ConfigMap. Until it is in the cache, the Service sends no
+	// requests.
 	policyIsRead := func(request *http.Request) error {
 		return client.IgnoreNotFound(mgr.GetClient().Get(request.Context(), policyKey, &corev1.ConfigMap{}))
 	}

@@ -88,7 +88,7 @@ func withBothForms(run func()) (err error) {
 	installed := testEnv.WebhookInstallOptions
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	mgr, err := newManager(ctx, config, webhook.Options{
+	mgr, err := newManager(config, webhook.Options{
 		Host: installed.LocalServingHost, Port: installed.LocalServingPort, CertDir: installed.LocalServingCertDir,
 	}, "0")
 	if err != nil {
