@@ -125,10 +125,18 @@ var additions = strings.NewReplacer(
 	"on client-go's informers and workqueue", "with a generated client and server-side apply",
 	"client.NewForConfig(config)", "versioned.NewForConfig(config)",
 	"client.Scheme", "scheme.Scheme",
-	"\t\t// A refusal's text may differ each time, for example because it says how much of a quota is\n\t\t// used. Keep the first text, so that a retry writes nothing.\n\t\tbefore := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)\n\t\tif before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {\n\t\t\tready.Message = before.Message\n\t\t}\n", "",
+	keepsFirstRefusal, "",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, foo.Namespace, name)\n\t}\n", "",
 	"\tif apierrors.IsNotFound(err) {\n\t\tobserved, err = c.getDeploymentUncached(ctx, tdset.Namespace, tdset.Name)\n\t}\n", "",
 )
+
+const keepsFirstRefusal = `		// A refusal's text may differ each time, for example because it says how much of a quota is
+		// used. Keep the first text, so that a retry writes nothing.
+		before := meta.FindStatusCondition(foo.Status.Conditions, conditionReady)
+		if before != nil && before.Reason == ready.Reason && before.ObservedGeneration == foo.Generation {
+			ready.Message = before.Message
+		}
+`
 
 // skeleton: every part is in its chapters, and the same where it should be.
 func skeleton(_ context.Context, r *repository) error {

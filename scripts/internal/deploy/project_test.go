@@ -40,7 +40,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 }
 
 // Some manifests repeat what is elsewhere, and no cluster complains if they differ: services,
-// policies and budgets have the labels of the manager's Pods.
+// policies and budgets have the labels of the manager's Pods, and after the grace period the
+// kubelet kills the manager.
 func TestManifestsAgree(t *testing.T) {
 	for _, chapter := range projects {
 		read := func(file string) string {
@@ -58,6 +59,12 @@ func TestManifestsAgree(t *testing.T) {
 		}
 		if len(selecting) != 1 {
 			t.Errorf("%s has different selectors: %q", chapter, selecting)
+		}
+		const shutdown = 5 + 30 // preStop, and controller-runtime's GracefulShutdownTimeout
+		var grace int
+		_, after, _ := strings.Cut(read("dist/install.yaml"), "terminationGracePeriodSeconds: ")
+		if _, err := fmt.Sscan(after, &grace); err != nil || grace <= shutdown {
+			t.Errorf("%s: the grace period is %d seconds, want more than a shutdown may take, %d", chapter, grace, shutdown)
 		}
 	}
 }
