@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A type's tags are in a separate comment above it:
-//   - deepcopy-gen:interfaces adds DeepCopyObject, which makes the type a runtime.Object.
-//   - genclient generates a client, a lister, an informer and an apply configuration.
+// A type's tags are in a separate comment above it. deepcopy-gen:interfaces adds DeepCopyObject,
+// which makes the type a runtime.Object.
+// genclient generates a client, a lister, an informer and an apply configuration.
 
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A type's tags are in a separate comment above it:
-//   - deepcopy-gen:interfaces adds DeepCopyObject, which makes the type a runtime.Object.
+// A type's tags are in a separate comment above it. deepcopy-gen:interfaces adds DeepCopyObject,
+// which makes the type a runtime.Object.
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
