@@ -21,11 +21,7 @@ func onlyWithContainers() []promise {
 	if kindNode() == "" {
 		return nil
 	}
-	all := []promise{{"B1 create: each Pod answers HTTP", podsAnswer}}
-	if inCluster() {
-		all = append(all, promise{"B8 catch-up: nothing is missed while the program's Deployment is rolled out", rollOut})
-	}
-	return all
+	return []promise{{"B1 create: each Pod answers HTTP", podsAnswer}}
 }
 
 // onlyTDSetsWithContainers are those about TDSets.
@@ -39,9 +35,6 @@ func onlyTDSetsWithContainers(j judged) []promise {
 			promise{"T6 service: answers at its cluster IP", serviceAnswers},
 			promise{"T9 delete: waits for Pods that take seconds to stop", slowPods},
 		)
-	}
-	if inCluster() {
-		all = append(all, promise{"T11 restart: nothing is missed while the program's Deployment is rolled out", rollOutForTDSets})
 	}
 	return all
 }

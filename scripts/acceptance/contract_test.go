@@ -27,7 +27,6 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/program"
 )
 
 // promise is a test of a promise, with whose name its own begins.
@@ -54,12 +53,9 @@ func promises() []promise {
 		{"B6 refusal: an orphan of a Foo of the same name", refuseOrphan},
 		{"B6 refusal: the Foo waits for a terminating Deployment", waitForTerminating},
 		{"B7 delete: the Deployment goes with its Foo", remove},
-		{"B7 delete: a Foo that is being deleted gets nothing", removeForeground},
-		{"B7 delete: when the namespace is deleted, refused writes aren't retried", removeNamespace},
 		{"B8 catch-up: what happened while the program was down", catchUp},
 		{"B9 quiet: events that change nothing cause no write", quiet},
 		{"B10 bad input: the API server refuses it and names the field", badInput},
-		{"B10 bad input: the program waits for missing permissions", forbidden},
 		{"B11 conflict: a concurrent writer's changes aren't lost", conflict},
 		{"B12 refused write: a Deployment that is refused or changed is visible, until that ends", refusedWrites},
 		{"B12 refused write: so is a refused update", refusedUpdate},
@@ -397,23 +393,6 @@ func remove(s *scenario) {
 	}
 }
 
-func removeForeground(s *scenario) {
-	s.start()
-	s.createFoo("a", "a", 1)
-	// A finalizer keeps the Foo in deletion until the end of the test.
-	s.patchFoo("a", `{"metadata":{"finalizers":["example.com/hold"]}}`)
-	s.becomesReady("a")
-	foreground := metav1.DeletePropagationForeground
-	s.must(s.foos().Delete(s.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &foreground}))
-	s.disappears("a")
-	s.patchFoo("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
-	s.sentinel("later")
-	if s.getDeployment("a") != nil {
-		s.Error("a Foo that is being deleted got its Deployment back")
-	}
-	s.patchFoo("a", `{"metadata":{"finalizers":null}}`)
-}
-
 func catchUp(s *scenario) {
 	s.start()
 	for _, name := range []string{"scaled", "renamed", "removed", "drifted", "untouched"} {
@@ -515,20 +494,6 @@ func badInput(s *scenario) {
 	if replicas := s.getFoo("a").Spec.Replicas; replicas != 1 {
 		s.Errorf("got %d replicas by default, want 1", replicas)
 	}
-}
-
-func forbidden(s *scenario) {
-	s.must(program.Revoke(s.Context(), s.client, s.home))
-	s.start()
-	s.createFoo("a", "a", 1)
-	s.eventually("the program logs that it is forbidden", func() error {
-		if !s.operator.hasLogged("forbidden") {
-			return errors.New("its log doesn't mention it")
-		}
-		return nil
-	})
-	s.grant()
-	s.becomesReady("a")
 }
 
 func conflict(s *scenario) {

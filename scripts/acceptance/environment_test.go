@@ -18,10 +18,7 @@
 //
 // The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
 // that container. It must have the images of contract.Images, and contract.LeftOut says what isn't
-// tested there. With TEST_IN_CLUSTER=1, the chapters' own programs run as Pods, from 03 on, and
-// must be on the node as images too.
-//
-//	TEST_KIND_NODE=… TEST_IN_CLUSTER=1 TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=03 go test ./acceptance -parallel 4 -run /03/F7
+// tested there.
 package acceptance
 
 // This file has what all tests share: the cluster, and the programs, which are built once.
@@ -72,9 +69,9 @@ type environment struct {
 	dynamic  dynamic.Interface
 	kubectl  kubectl.Kubectl
 	auditLog string
+	chapters []chapters.Chapter
 	all      []judged
 	programs string            // the folder with the programs, by their names
-	raced    string            // the same with the race detector, if TEST_RACE is set
 	applied  map[string]string // by kind, the program whose CRD and permissions were applied last
 	timeout  time.Duration     // bounds every wait
 	// disposable clusters are deleted after the tests. So the tests don't delete their namespaces,
@@ -99,13 +96,6 @@ func (j judged) holds(name string) bool {
 
 // isFull reports whether it is the chapter's own program. An exercise's solution does less.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }
-
-// runsInCluster reports whether the program is tested as Pods: a chapter's own, if the chapter has a
-// Deployment for it.
-func (j judged) runsInCluster() bool {
-	_, found, err := deploymentOf(j.chapter)
-	return j.isFull() && (found || err != nil) // an error is for the tests to show
-}
 
 // These bound every wait, with simulated Pods and with real containers, unless TEST_TIMEOUT is set.
 // They are long because a loaded machine is slow, and cost nothing if all is well.
@@ -148,9 +138,6 @@ func newEnvironment() (*environment, error) {
 			return nil, fmt.Errorf("TEST_TIMEOUT: %w", err)
 		}
 	}
-	if inCluster() && kindNode() == "" {
-		return nil, fmt.Errorf("TEST_IN_CLUSTER needs real containers: set TEST_KIND_NODE to the container of kind's node")
-	}
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if env.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
 		return nil, fmt.Errorf("TEST_KUBECONFIG: %w", err)
@@ -175,6 +162,7 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
+	env.chapters = found
 	for _, c := range contract.All() {
 		for _, chapter := range found {
 			p, found, err := program.Of(chapter, c.Kind)
@@ -192,15 +180,10 @@ func newEnvironment() (*environment, error) {
 			if err != nil {
 				return nil, err
 			}
-			if j := (judged{c, chapter, p, version}); !inCluster() || j.runsInCluster() {
-				env.all = append(env.all, j)
-			}
+			env.all = append(env.all, judged{c, chapter, p, version})
 		}
 	}
-	if !inCluster() {
-		err = env.build(filepath.Join(root, ".workshop", "bin"))
-	}
-	return env, err
+	return env, env.build(filepath.Join(root, ".workshop", "bin"))
 }
 
 // build builds the programs in the folder that tours and readers use too. It doesn't rebuild those
@@ -208,18 +191,9 @@ func newEnvironment() (*environment, error) {
 func (e *environment) build(folder string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
-	e.programs, e.raced = folder, folder
-	if os.Getenv("TEST_RACE") != "" {
-		e.raced = filepath.Join(folder, "race")
-	}
+	e.programs = folder
 	for _, judged := range e.all {
 		if _, err := judged.program.Build(ctx, e.programs); err != nil {
-			return err
-		}
-		if e.raced == e.programs || !judged.isFull() {
-			continue // a solution's goroutines are those of its chapter
-		}
-		if _, err := judged.program.WithRaceDetector().Build(ctx, e.raced); err != nil {
 			return err
 		}
 	}

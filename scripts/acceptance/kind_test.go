@@ -21,15 +21,12 @@ import (
 // simulates Pods.
 func kindNode() string { return os.Getenv("TEST_KIND_NODE") }
 
-// inCluster reports whether the programs run as Pods instead of on this machine.
-func inCluster() bool { return os.Getenv("TEST_IN_CLUSTER") != "" }
-
 // whyLeftOut returns why that isn't tested on this cluster, or "" if it is.
 func whyLeftOut(what string) string {
 	if kindNode() == "" {
 		return ""
 	}
-	return contract.LeftOut(inCluster())[what]
+	return contract.LeftOut()[what]
 }
 
 // onNode runs a command in the node's container, and returns its output.
@@ -76,32 +73,6 @@ func (s *scenario) releaseContainers(name string) {
 	pod, err := s.client.CoreV1().Pods(s.namespace).Get(ctx, name, metav1.GetOptions{})
 	s.must(err)
 	s.must(signal(ctx, *pod, "SIGCONT"))
-}
-
-// restartAPIServerOnNode kills the API server's process. The kubelet restarts it, without a delay
-// unless it has just restarted it before.
-func (s *scenario) restartAPIServerOnNode(meanwhile func()) {
-	s.Helper()
-	process := func() (string, error) { return onNode(s.Context(), "pgrep", "-x", "kube-apiserver") }
-	former, err := process()
-	s.must(err)
-	_, err = onNode(s.Context(), "kill", "-KILL", strings.TrimSpace(former))
-	s.must(err)
-	// A new kubelet knows of no crash, so it won't delay the next restart.
-	s.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
-		defer cancel()
-		if _, err := onNode(ctx, "systemctl", "restart", "kubelet"); err != nil {
-			s.Error(err)
-		}
-	})
-	meanwhile()
-	s.eventually("the API server is ready again", func() error {
-		if now, err := process(); err != nil || now == former {
-			return fmt.Errorf("its process is %q, error %v", now, err)
-		}
-		return s.client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(s.Context()).Error()
-	})
 }
 
 // ask gets a page from the node, which can reach the networks of Pods and Services, and returns the

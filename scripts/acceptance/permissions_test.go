@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,24 +16,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/scripts/internal/access"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/judge"
+	"example.com/operators/scripts/internal/operator"
 )
-
-// unused says why a program in a Pod needs permissions that it doesn't use here. They are those for
-// the metrics. The chapter's judge.yaml has the reasons, because the judge reads no metrics by
-// HTTPS either.
-func (s *scenario) unused() map[string]string {
-	s.Helper()
-	if !inCluster() {
-		return nil
-	}
-	config, err := judge.Read(filepath.Join("..", "judge", "chapters", s.chapter.Name, "judge.yaml"))
-	s.must(err)
-	return config.UnusedPermissions
-}
 
 const leastPrivilege = "permissions: none is missing, and none is unnecessary"
 
@@ -46,7 +31,7 @@ func TestPermissions(t *testing.T) {
 // covers all its work.
 func usesItsPermissions(s *scenario, lifecycle func()) {
 	if contract.WhyNotHeld(s.chapter, "F7") == "" { // the solutions of exercise TDSet elect like their chapter's program
-		s.flags = s.elects()
+		s.flags = []string{"--leader-elect", "--leader-election-namespace", s.account}
 	}
 	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
 	s.must(err)
@@ -56,9 +41,9 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 		s.guardsMetrics(metrics)
 	}
 	s.operator.Stop() // sends the recorded Events
-	rules, err := s.program.Rules()
+	permissions, err := s.program.Permissions()
 	s.must(err)
-	usage := access.Compare(rules, s.requests(), s.unused())
+	usage := operator.Compare(permissions.Rules, s.requests(), nil)
 	for right, requests := range usage.Missing {
 		s.Errorf("missing permission: %s: %v", right, requests)
 	}
@@ -75,7 +60,7 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 // program has no such flag.
 func (s *scenario) secureMetrics() (url string) {
 	s.Helper()
-	if !s.chapter.IsProject() || !s.isFull() || inCluster() {
+	if !s.chapter.IsProject() || !s.isFull() {
 		return ""
 	}
 	listener, err := net.Listen("tcp", "localhost:0")

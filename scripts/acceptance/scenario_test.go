@@ -24,7 +24,10 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/faults"
+	"example.com/operators/scripts/internal/operator"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/webhooks"
 	"example.com/operators/scripts/internal/zones"
@@ -36,14 +39,12 @@ type scenario struct {
 	*environment
 	judged
 	namespace  string
-	home       string          // the operator's namespace: the same, unless it runs in the cluster
+	account    string          // the namespace of the operator's account: the same, unless a test deletes that
 	kubeconfig string          // the operator's
-	binaries   string          // the folder with the operator's program
 	env, flags []string        // additional ones for the operator
 	converter  *webhooks.Local // how the operator serves the conversion; nil: not at all
-	replicas   int             // of the operator in the cluster; 0 means 1
-	operator   operator
-	former     []operator                // earlier ones
+	operator   *process.Replica
+	former     []*process.Replica        // earlier ones
 	zones      map[string][]zones.Change // the operator's time zones; nil: the real ones
 	began, as  time.Time                 // when it started, and its time then; zero: real time
 	log        audit.Log
@@ -52,10 +53,10 @@ type scenario struct {
 // newScenario creates a namespace and permissions. The operator isn't started yet.
 func newScenario(t testing.TB, env *environment, j judged) *scenario {
 	t.Helper()
-	s := &scenario{TB: t, environment: env, judged: j, binaries: env.programs, log: audit.Log{Path: env.auditLog}}
+	s := &scenario{TB: t, environment: env, judged: j, log: audit.Log{Path: env.auditLog}}
 	s.must(s.log.SkipToEnd())
 	s.namespace = s.createNamespace(metav1.ObjectMeta{GenerateName: "acceptance-"})
-	s.home = s.namespace
+	s.account = s.namespace
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), env.timeout)
 		defer cancel()
@@ -64,7 +65,7 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 			t.Logf("objects in namespace %s:\n%s", s.namespace, objects)
 		}
 		// Deleting the objects first is faster than leaving them to the namespace.
-		err := errors.Join(program.Revoke(ctx, env.client, s.home), s.deleteAll(ctx))
+		err := errors.Join(operator.Revoke(ctx, env.client, s.account), s.deleteAll(ctx))
 		if !env.disposable {
 			gone := env.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})
 			if !apierrors.IsNotFound(gone) { // a test may have deleted it
@@ -75,21 +76,9 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 			t.Error(err)
 		}
 	})
-	if inCluster() {
-		s.home = s.createNamespace(metav1.ObjectMeta{
-			Name: s.namespace + "-operator", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-		})
-		t.Cleanup(func() {
-			if err := env.client.CoreV1().Namespaces().Delete(context.Background(), s.home, metav1.DeleteOptions{}); err != nil {
-				t.Error(err)
-			}
-		})
-		s.grant()
-		return s
-	}
 	s.grant()
 	s.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	s.must(program.WriteKubeconfig(t.Context(), env.client, env.config, s.home, program.ServiceAccount, s.kubeconfig))
+	s.must(operator.WriteKubeconfig(t.Context(), env.client, env.config, s.account, operator.ServiceAccount, s.kubeconfig))
 	if s.apiVersion == "v2" {
 		s.awaitAdmission()
 		s.requests() // don't judge the operator by these
@@ -128,7 +117,7 @@ func (s *scenario) createNamespace(meta metav1.ObjectMeta) string {
 // grant gives the operator its permissions.
 func (s *scenario) grant() {
 	s.Helper()
-	s.must(s.program.Grant(s.Context(), s.client, s.home))
+	s.must(s.program.Grant(s.Context(), s.client, s.account))
 }
 
 // deleteAll deletes all objects of the operator's kind, even those that wait for an operator to
@@ -167,10 +156,6 @@ func (s *scenario) start(more ...string) *scenario {
 	if s.converter != nil {
 		args = append(args, s.converter.Flags()...)
 	}
-	if inCluster() {
-		s.operator = s.startPods(args)
-		return s
-	}
 	args = append([]string{"--kubeconfig", s.kubeconfig}, args...)
 	env := s.env
 	if s.zones != nil {
@@ -178,18 +163,31 @@ func (s *scenario) start(more ...string) *scenario {
 		s.must(zones.Write(dir, s.zones))
 		env = append(slices.Clone(env), "ZONEINFO="+dir)
 	}
-	s.operator = startProcess(s.TB, filepath.Join(s.binaries, s.program.Name), env, args...)
+	s.operator = startOperator(s.TB, filepath.Join(s.programs, s.program.Name), env, args...)
 	if s.converter != nil {
 		s.must(s.converter.Await(s.Context()))
 	}
 	return s
 }
 
-// detectRaces selects the operator with Go's race detector, if it is a chapter's own and TEST_RACE is
-// set.
-func (s *scenario) detectRaces() {
-	if s.isFull() {
-		s.binaries = s.raced
+// behindProxy puts a fault proxy between the operator, which isn't started yet, and the API server.
+func (s *scenario) behindProxy() *faultproxy.Proxy {
+	s.Helper()
+	direct := s.kubeconfig
+	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
+	proxy, err := faultproxy.Before(s.config, direct, s.kubeconfig)
+	s.must(err)
+	s.Cleanup(proxy.Close)
+	s.env = process.Pings
+	return proxy
+}
+
+// begin begins a fault. The function that it returns ends it.
+func (s *scenario) begin(fault faults.Fault, proxy *faultproxy.Proxy) (end func()) {
+	active := fault.Begin(faults.Target{Proxy: proxy, Kill: s.operator.Kill, Owned: []string{"deployments"}})
+	return func() {
+		fault.End(proxy)
+		active.Stop()
 	}
 }
 
@@ -301,7 +299,7 @@ func (s *scenario) requests() []audit.Request {
 		}
 		return errors.New("not there")
 	})
-	requests, err := s.log.Requests(audit.ServiceAccount(s.home, program.ServiceAccount))
+	requests, err := s.log.Requests(audit.ServiceAccount(s.account, operator.ServiceAccount))
 	s.must(err)
 	return requests
 }
@@ -319,4 +317,24 @@ func deploymentObject(name string) *appsv1.Deployment {
 			},
 		},
 	}
+}
+
+// startOperator starts the program. It stops at the latest at the end of the test, and if the test
+// has failed, its log is printed.
+func startOperator(t testing.TB, binary string, env []string, args ...string) *process.Replica {
+	t.Helper()
+	program, err := process.StartReplica(process.Options{Binary: binary, Args: args, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		program.Stop()
+		if found := process.Panic(program.Log()); found != "" {
+			t.Errorf("the operator must never log this: %s", found)
+		}
+		if t.Failed() {
+			t.Logf("the operator's log:\n%s", program.Log())
+		}
+	})
+	return program
 }

@@ -5,11 +5,10 @@
 package acceptance
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -30,7 +29,7 @@ func (s *scenario) startAt(now time.Time) *scenario {
 	s.Helper()
 	if !s.isFull() {
 		s.start("--now", now.Format(time.RFC3339))
-		s.began, s.as = s.operator.began(), now
+		s.began, s.as = s.operator.Began, now
 		return s
 	}
 	s.began = time.Now()
@@ -48,20 +47,13 @@ func (s *scenario) startAt(now time.Time) *scenario {
 	return s.start()
 }
 
-// startAtTimeOf starts the operator at another one's current time.
-func (s *scenario) startAtTimeOf(other *scenario) *scenario {
-	s.Helper()
-	if !s.isFull() {
-		return s.startAt(other.now())
-	}
-	s.zones, s.began, s.as = other.zones, other.began, other.as
-	return s.start()
-}
-
 // startAgain starts the operator again, and time continues.
 func (s *scenario) startAgain() *scenario {
 	s.Helper()
-	return s.startAtTimeOf(s)
+	if !s.isFull() {
+		return s.startAt(s.now())
+	}
+	return s.start()
 }
 
 // withTestZone gives a TDSet of chapter 07 the tests' UTC if it has no zone. Only the test
@@ -77,6 +69,14 @@ func (s *scenario) withTestZone(object *unstructured.Unstructured) *unstructured
 // now is the operator's current time.
 func (s *scenario) now() time.Time { return s.as.Add(time.Since(s.began)).Truncate(time.Second) }
 
+// isBefore returns an error as long as it is before that time for the operator.
+func (s *scenario) isBefore(instant time.Time) error {
+	if now := s.now(); now.Before(instant) {
+		return errors.New("it is " + now.Format(time.TimeOnly))
+	}
+	return nil
+}
+
 // means reports whether an instant in a TDSet's status is that time for the operator.
 func (s *scenario) means(got *metav1.Time, want time.Time) bool {
 	if s.isFull() && got != nil {
@@ -87,12 +87,7 @@ func (s *scenario) means(got *metav1.Time, want time.Time) bool {
 
 // lead is how long before an instant the operator starts. By then, it should have seen all objects.
 // A slower one is judged less strictly, because the instant has passed when it starts work.
-func lead() time.Duration {
-	if inCluster() { // where Pods have to be scheduled and started first
-		return 15 * time.Second
-	}
-	return 4 * time.Second
-}
+const lead = 4 * time.Second
 
 // approach starts the operator again shortly before an instant.
 func (s *scenario) approach(instant time.Time) {
@@ -100,7 +95,7 @@ func (s *scenario) approach(instant time.Time) {
 	if s.operator != nil {
 		s.operator.Stop()
 	}
-	s.startAt(instant.Add(-lead()))
+	s.startAt(instant.Add(-lead))
 }
 
 // announces is called after approach. In zones that have moved, the next transition is at another
@@ -130,25 +125,4 @@ func (s *scenario) announces(instant time.Time, names ...string) (late int) {
 	}
 	s.writes()
 	return 0
-}
-
-const zoneFolder = "/etc/zoneinfo"
-
-// mountZones mounts the tests' zones into a Pod.
-func (s *scenario) mountZones(pod *corev1.PodSpec) {
-	s.Helper()
-	files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "zones-"}, BinaryData: map[string][]byte{}}
-	volume := &corev1.ConfigMapVolumeSource{}
-	for name, changes := range s.zones {
-		key := strings.ReplaceAll(name, "/", ".")
-		files.BinaryData[key] = zones.Encode(changes)
-		volume.Items = append(volume.Items, corev1.KeyToPath{Key: key, Path: name})
-	}
-	files, err := s.client.CoreV1().ConfigMaps(s.home).Create(s.Context(), files, metav1.CreateOptions{})
-	s.must(err)
-	volume.Name = files.Name
-	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "zones", VolumeSource: corev1.VolumeSource{ConfigMap: volume}})
-	container := &pod.Containers[0]
-	container.Env = append(container.Env, corev1.EnvVar{Name: "ZONEINFO", Value: zoneFolder})
-	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: "zones", MountPath: zoneFolder, ReadOnly: true})
 }

@@ -26,41 +26,6 @@ func removeTDSet(s *scenario) {
 	}
 }
 
-func removeTDSetForeground(s *scenario) {
-	s.startAt(at(10, 30))
-	s.createTDSet("a", 2)
-	s.createTDSet("b", 2)
-	// A finalizer keeps it in deletion until the end of the test.
-	s.eventually("the test's finalizer is added", func() error {
-		return s.addFinalizer("a")
-	})
-	s.becomesScheduled("a", 2)
-	s.becomesScheduled("b", 2)
-	s.deleteTDSet("a", metav1.DeletePropagationForeground)
-	s.deleteTDSet("b", metav1.DeletePropagationForeground)
-	s.disappears("a")
-	s.disappears("b")
-	s.tdsetIsGone("b")
-	s.patchTDSet("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
-	s.sentinel("later")
-	if s.getDeployment("a") != nil {
-		s.Error("a TDSet that is being deleted got its Deployment back")
-	}
-	s.patchTDSet("a", `{"metadata":{"finalizers":null}}`)
-	s.tdsetIsGone("a")
-}
-
-// addFinalizer adds one to the TDSet's finalizers, unless somebody has changed the TDSet meanwhile.
-func (s *scenario) addFinalizer(name string) error {
-	object, err := s.objects().Get(s.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	object.SetFinalizers(append(object.GetFinalizers(), "example.com/hold"))
-	_, err = s.objects().Update(s.Context(), object, metav1.UpdateOptions{})
-	return err
-}
-
 func orphanTDSet(s *scenario) {
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 2)

@@ -3,17 +3,12 @@
 package acceptance
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-
-	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/program"
 )
 
 func badTDSet(s *scenario) {
@@ -79,22 +74,4 @@ func badTDSet(s *scenario) {
 	}
 	// A valid one is accepted.
 	s.createTDSet("a", 1, window{9, 17, 0}, window{22, 6, 1000}, window{19, 24, 1})
-}
-
-func forbiddenTDSet(s *scenario) {
-	s.must(program.Revoke(s.Context(), s.client, s.home))
-	s.startAt(at(10, 30))
-	s.createTDSet("a", 1)
-	s.eventually("the program logs that it is forbidden", func() error {
-		if !s.operator.hasLogged("forbidden") {
-			return errors.New("its log doesn't mention it")
-		}
-		return nil
-	})
-	s.grant()
-	s.becomesScheduled("a", 1)
-}
-
-func TestMissingCRDOfTDSets(t *testing.T) {
-	withoutCRD(t, chapters.TDSet, "T12 bad input: the program says that the CRD is missing")
 }

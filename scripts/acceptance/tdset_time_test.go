@@ -177,3 +177,38 @@ func restart(s *scenario) {
 	s.startAt(at(16, 0))
 	s.becomesScheduled("scaled", 2)
 }
+
+// tally counts an operator's writes by the object's name and resource.
+type tally struct {
+	of      map[string]map[string]int
+	events  int
+	refused int // by the server: these changed nothing, and are the price of a lagging cache
+}
+
+// tally counts the operator's writes since the last call of tally or writes.
+func (s *scenario) tally() tally {
+	s.Helper()
+	counted := tally{of: map[string]map[string]int{}}
+	for _, write := range s.writes() {
+		switch {
+		case write.Code >= 400:
+			counted.refused++
+		case write.Resource == "events":
+			counted.events++
+		default:
+			if counted.of[write.Name] == nil {
+				counted.of[write.Name] = map[string]int{}
+			}
+			counted.of[write.Name][write.Resource]++
+		}
+	}
+	return counted
+}
+
+// total is the number of writes to all objects of that name.
+func (t tally) total(name string) (total int) {
+	for _, count := range t.of[name] {
+		total += count
+	}
+	return total
+}

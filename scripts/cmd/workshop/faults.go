@@ -69,7 +69,7 @@ argument, faults lists the faults. Flags after -- are the program's.`,
 func listFaults(w io.Writer) error {
 	var hints strings.Builder
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, fault := range faults.Injectable() {
+	for _, fault := range faults.All() {
 		fmt.Fprintf(table, "%s\t%s\n", fault.Name, fault.Does)
 		if fault.Hint != "" {
 			fmt.Fprintf(&hints, "\n%s: %s\n", fault.Name, fault.Hint)
@@ -117,7 +117,6 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 	return faults.Session{
 		Fault:      fault,
 		Target:     ready.config,
-		Cluster:    ready.cluster,
 		Binary:     ready.binary,
 		Kubeconfig: ready.kubeconfig,
 		Flags:      flags,

@@ -289,3 +289,15 @@ func openBrowser(ctx context.Context, url string) {
 	}
 	_ = exec.CommandContext(ctx, opener, url).Start() // there may be none
 }
+
+// toFile lets write write a file, unless its name is "".
+func toFile(name string, write func(io.Writer) error) error {
+	if name == "" {
+		return nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}

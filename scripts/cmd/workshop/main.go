@@ -15,13 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/problem"
 )
 
 const (
 	exitFailed      = 1
 	exitWrongUsage  = 2
-	exitNotJudged   = 2   // see judge.go
+	exitNotJudged   = 2   // see package judge
 	exitInterrupted = 130 // as a shell reports Ctrl-C
 )
 
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string) int {
 	case !understood:
 		fmt.Fprintf(os.Stderr, "workshop: %v\nUsage: %s\nSee: %s --help\n", err, command.UseLine(), command.CommandPath())
 		return exitWrongUsage
-	case errors.Is(err, errReported):
+	case errors.Is(err, problem.ErrReported):
 		return exitCode(err)
 	default:
 		fmt.Fprintln(os.Stderr, "workshop: "+problem.Format(err))
@@ -74,7 +75,7 @@ func run(ctx context.Context, args []string) int {
 
 // exitCode is that of an error which has been reported.
 func exitCode(err error) int {
-	if _, unable := errors.AsType[couldNotJudge](err); unable {
+	if _, unable := errors.AsType[judge.NotJudged](err); unable {
 		return exitNotJudged
 	}
 	return exitFailed
@@ -93,9 +94,6 @@ func (p pipe) Write(data []byte) (int, error) {
 	}
 	return n, err
 }
-
-// errReported ends a command with exit code 1 when its output has already explained why.
-var errReported = errors.New("already reported")
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{

@@ -15,6 +15,7 @@ import (
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 	"example.com/operators/scripts/internal/webhooks"
@@ -73,7 +74,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 		return nil, err
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := program.WriteKubeconfig(ctx, client, config, p.Namespace, p.ServiceAccount, kubeconfig); err != nil {
+	if err := operator.WriteKubeconfig(ctx, client, config, p.Namespace, p.ServiceAccount, kubeconfig); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &prepared{c, config, k, binary, dir, kubeconfig, later}, nil

@@ -41,7 +41,7 @@ solved, and reject each wrong answer), the commands in the texts, data races (fr
 about the program. The name "scripts" stands for everything outside the chapters: the workshop's tools and the other texts.
 With --full, it checks all of this, which takes hours.
 
-It creates clusters of its own ("test", "killed", "docs") and removes them unless a test fails. It doesn't touch yours. A
+It creates clusters of its own ("test", "docs") and removes them unless a test fails. It doesn't touch yours. A
 skipped test counts as a failure, and a failed test isn't run again.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
@@ -162,7 +162,7 @@ func runOnly(command *cobra.Command, s *suite.Suite, selected []contract.Named) 
 	}
 	printCounts(command, counts)
 	if counts.Failed > 0 {
-		return errReported
+		return problem.ErrReported
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func newStatusCommand() *cobra.Command {
 				return err
 			}
 			if !status.Ready {
-				return errReported
+				return problem.ErrReported
 			}
 			return nil
 		},

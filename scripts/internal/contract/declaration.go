@@ -11,7 +11,6 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/faults"
-	"example.com/operators/scripts/internal/program"
 )
 
 // Named is a promise or a fault. The names of its tests begin with its own.
@@ -30,8 +29,9 @@ type Contract struct {
 	// notHeld says, by chapter number and the name of a promise or fault, why the program doesn't
 	// keep it, and notTested why it isn't tested. Everything else is kept.
 	notHeld, notTested map[string]map[string]string
-	// provided says in the same way under which condition a promise or fault is kept, or why.
-	provided map[string]map[string]string
+	// provided says in the same way under which condition a promise or fault is kept, or why, and
+	// byChance why it is only kept sometimes.
+	provided, byChance map[string]map[string]string
 }
 
 func All() []Contract { return []Contract{foos(), tdsets()} }
@@ -51,6 +51,8 @@ const tooMany = "client-go itself retries a request that is answered with 429"
 func foos() Contract {
 	const lost = "a failed write isn't retried until something else happens to the Foo"
 	const idle = "only if no write is in flight at that moment, because a write in flight fails with its connection and isn't retried"
+	const cut = "a cut also ends the writes in flight, if there are any, and a failed write isn't retried until something else happens to the Foo"
+	const fresh = "it reads from the API server each time: always fresh, but one request each"
 	const two = "there is no leader election, so two replicas do the same work at once"
 	return Contract{
 		Kind: chapters.Foo,
@@ -69,15 +71,16 @@ func foos() Contract {
 			{"B12", "refused write", "if the API server refuses a write (because of a quota or an admission policy, for example), stores other values, or refuses the Deployment's Pods, the status says why. When the cause is gone, the Foo recovers by itself (in 01 and 02, only when something else happens to it)"},
 		},
 		provided: map[string]map[string]string{
-			"01": {"F1": idle, "F3": idle},
-			"02": {"F1": idle, "F3": idle, "F4b": tooMany},
+			"01": {"F3": idle},
+			"02": {"F3": idle, "F4b": tooMany},
 			"03": {"F4a": events, "F4c": events},
 			"04": {"F4a": events, "F4c": events},
 			"05": {"F4a": events, "F4c": events},
 			"06": {"F4a": events, "F4c": events},
 		},
+		byChance: map[string]map[string]string{"01": {"F1": cut}, "02": {"F1": cut}},
 		notHeld: map[string]map[string]string{
-			"01": {"F4a": lost, "F4b": lost, "F4c": lost, "F6c": two, "F7": two, "F8": lost},
+			"01": {"reads": fresh, "F4a": lost, "F4b": lost, "F4c": lost, "F6c": two, "F7": two, "F8": lost},
 			"02": {"F4a": lost, "F4c": lost, "F6c": two, "F7": two, "F8": lost},
 		},
 	}
@@ -122,10 +125,8 @@ func tdsets() Contract {
 
 // Faults returns the faults that the contract covers.
 func Faults() (all []Named) {
-	for _, fault := range faults.All() {
-		if !fault.Shown {
-			all = append(all, Named{Name: fault.Name, What: fault.Title})
-		}
+	for _, fault := range faults.Survivable() {
+		all = append(all, Named{Name: fault.Name, What: fault.Title})
 	}
 	return all
 }
@@ -139,6 +140,11 @@ func (c Contract) AppliesTo(chapter chapters.Chapter) bool {
 // that fault. It returns "" if it does, or if that isn't tested.
 func (c Contract) WhyNotHeld(chapter chapters.Chapter, name string) string {
 	return c.notHeld[chapter.Number()][name]
+}
+
+// IsByChance reports whether the chapter's program only sometimes keeps that.
+func (c Contract) IsByChance(chapter chapters.Chapter, name string) bool {
+	return c.byChance[chapter.Number()][name] != ""
 }
 
 // WhyNotTested returns why that isn't tested for the chapter's program, or "" if it is.
@@ -158,31 +164,20 @@ func Images() []string {
 	return []string{"nginx:latest", "example.com/app:1", "example.com/app:2", "example.com/someone-elses:1", "example.com/sidecar:1"}
 }
 
-// Image is the image of a program that runs in the cluster, unless TEST_IMAGES names another. It is
-// FROM scratch and contains only the program.
-func Image(p program.Program) string { return p.Name + ":in-cluster" }
-
 // AtOnce is how many tests may run at a time where containers are real, because the one node has
 // room for 110 Pods, and a test has a dozen.
 const AtOnce = 4
 
-// The names of what LeftOut leaves out besides faults.
+// The names of what LeftOut leaves out.
 const (
-	ManyPods    = "tests with a hundred objects"
+	Judge       = "what the judge checks, faults included"
 	URLWebhooks = "webhooks at a URL"
 )
 
-// LeftOut returns what isn't tested where containers are real, and why, by the names of faults and
-// the constants above. inCluster is whether the programs run there too.
-func LeftOut(inCluster bool) map[string]string {
-	left := map[string]string{
-		ManyPods:    "the one node only has room for 110 Pods, including the cluster's own",
+// LeftOut returns what isn't tested where containers are real, and why.
+func LeftOut() map[string]string {
+	return map[string]string{
+		Judge:       "its checks create more Pods than the one node has room for, which is 110",
 		URLWebhooks: "the API server runs in a container and can't reach this machine's loopback (the chapters' `test/e2e` calls webhooks through their Service)",
 	}
-	for _, fault := range faults.All() {
-		if inCluster && fault.NeedsProxy() {
-			left[fault.Name] = "the fault proxy only listens on this machine's loopback, which Pods can't reach"
-		}
-	}
-	return left
 }

@@ -41,10 +41,10 @@ and T9 ask more of chapter 07, because it also creates Services, and waits for t
 	text.WriteString(`
 ## Faults
 
-Each cell is a test of the chapter's own program under one fault. In chapters 01 to 06, the test creates Foos and waits until nothing
-changes. Then the fault strikes while the test creates, scales, renames and deletes Foos, and changes and deletes Deployments by hand. In
-chapter 07, the test does the same with TDSets, and an hour begins at which they have to be scaled. *Yes* means that in the end every promise is
-kept, perhaps late. For example, nothing can be written while the API server is down (F3). Each *no* has a test that shows what goes wrong.
+Each cell is a check of the chapter's own program by the [judge](../docs/judge.md). It creates some Foos or TDSets and waits until they are ready.
+Then the fault begins, and the judge creates, changes and deletes objects, and changes and deletes what the program owns. *Yes* means that in the end
+every promise is kept, perhaps late. For example, nothing can be written while the API server can't be reached (F3). *No* means that the judge finds
+the fault's effect each time, and *sometimes* that it depends on the moment.
 B10 and T12, about bad input, are only tested without faults.
 
 `)
@@ -58,23 +58,12 @@ B10 and T12, about bad input, are only tested without faults.
 
 // writeOnKind writes which tests are left out where containers are real.
 func writeOnKind(text *strings.Builder) {
-	text.WriteString(`
-## On kind
-
-` + "`./scripts/workshop test --on kind`" + ` runs these tests on a cluster with real containers: once with all programs outside it, and once with
-those of chapters 03 to 07 in Pods. It adds tests that need containers, and leaves out
-
-`)
-	outside, inside := LeftOut(false), LeftOut(true)
-	var proxied []string
-	for _, what := range slices.Sorted(maps.Keys(inside)) {
-		if why, always := outside[what]; always {
-			fmt.Fprintf(text, "- %s, because %s;\n", what, why)
-		} else {
-			proxied = append(proxied, what)
-		}
+	text.WriteString("\n## On kind\n\n`./scripts/workshop test --on kind` runs the promises' tests on a cluster with real containers. " +
+		"It adds tests that need containers, and leaves out\n\n")
+	left := LeftOut()
+	for _, what := range slices.Sorted(maps.Keys(left)) {
+		fmt.Fprintf(text, "- %s, because %s.\n", what, left[what])
 	}
-	fmt.Fprintf(text, "- %s for programs in Pods, because %s.\n", strings.Join(proxied, ", "), inside[proxied[0]])
 }
 
 // writeCells writes a table with these rows and chapters, and below it the reasons for each cell that
@@ -100,6 +89,8 @@ func writeCells(text *strings.Builder, what string, rows []Named, all []chapters
 				cell = because("no", reason)
 			} else if reason := c.WhyNotTested(chapter, named.Name); reason != "" {
 				cell = because("–", reason)
+			} else if reason := c.byChance[chapter.Number()][named.Name]; reason != "" {
+				cell = because("sometimes", reason)
 			} else if condition := c.provided[chapter.Number()][named.Name]; condition != "" {
 				cell = because("yes", condition)
 			}

@@ -22,6 +22,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 )
@@ -171,7 +172,7 @@ func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 			return nil, ctx.Err()
 		case <-time.After(quiet):
 		}
-		more, err := d.log.Requests(audit.ServiceAccount(d.namespace, program.ServiceAccount))
+		more, err := d.log.Requests(audit.ServiceAccount(d.namespace, operator.ServiceAccount))
 		if err != nil {
 			return nil, err
 		}

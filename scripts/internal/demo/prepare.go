@@ -16,9 +16,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
-	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/webhooks"
 )
 
@@ -87,7 +87,7 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 func (d *Demo) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
-	err := errors.Join(program.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.dedicated)))
+	err := errors.Join(operator.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.dedicated)))
 	if d.createsCRD {
 		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
 		err = errors.Join(err, crdErr)
@@ -127,7 +127,7 @@ func (d *Demo) startProgram(ctx context.Context, act act) (stop func(), logFile 
 		return nil, "", err
 	}
 	kubeconfig := filepath.Join(state, "demo.kubeconfig")
-	if err := program.WriteKubeconfig(ctx, d.client, d.config, d.namespace, program.ServiceAccount, kubeconfig); err != nil {
+	if err := operator.WriteKubeconfig(ctx, d.client, d.config, d.namespace, operator.ServiceAccount, kubeconfig); err != nil {
 		return nil, "", err
 	}
 	logFile = filepath.Join(state, "logs", "demo-"+d.program.Name+".log")

@@ -26,7 +26,7 @@ import (
 	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -137,7 +137,7 @@ func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 	dir := t.TempDir()
 	binary, kubeconfig := filepath.Join(dir, "imageswap"), filepath.Join(dir, "kubeconfig")
 	must(gobuild.Build{What: "imageswap", Dir: chapter02(), Args: []string{"-o", binary, "./imageswap"}}.Run(t.Context()))
-	must(program.WriteKubeconfig(t.Context(), client, config, home, "swap", kubeconfig))
+	must(operator.WriteKubeconfig(t.Context(), client, config, home, "swap", kubeconfig))
 	var log bytes.Buffer
 	swapper := exec.CommandContext(t.Context(), binary, "--kubeconfig", kubeconfig, "--namespace", shop)
 	swapper.Stderr = &log

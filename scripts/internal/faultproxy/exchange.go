@@ -23,7 +23,7 @@ type exchange struct {
 	end        context.CancelCauseFunc
 
 	response *http.Response // the server's answer; nil before that
-	doom     *doom          // nil, unless a fault will cut this watch
+	cut      *cut           // nil, unless a fault will cut this watch
 }
 
 type exchangeKey struct{}

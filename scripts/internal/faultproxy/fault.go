@@ -122,7 +122,8 @@ type rule struct {
 	delay   time.Duration // of an event, instead of act
 }
 
-const forever = -1
+// Unlimited is a number of requests: all until the fault ends.
+const Unlimited = -1
 
 // enforce puts a fault's rules in force until they are used up or the fault is stopped.
 func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
@@ -161,9 +162,9 @@ func (p *Proxy) take(at moment, x *exchange) *rule {
 	return nil
 }
 
-// doom cuts a watch instead of passing on the event that follows the first few. With after 0 it
-// cuts at once.
-type doom struct {
+// cut ends a watch instead of passing on the event that follows the first few. With after 0 it does
+// so at once.
+type cut struct {
 	*Fault
 	after int
 }

@@ -14,23 +14,15 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// CutWatches is F1: it closes each connection that carries a watch, as a load balancer does that
-// restarts. The client sees an unexpected EOF. A write in flight may or may not be done. Hits:
-// watches.
-func (p *Proxy) CutWatches() *Fault {
-	fault := newFault("CutWatches")
-	p.cutOpen(fault)
-	return fault
-}
-
-// KeepCutting is F1 again and again: it does what CutWatches does, and then cuts every new watch
-// until Stop. Of a new watch it passes on that many events, and cuts instead of the next one. With
-// 0 it cuts at once. Initial events (sendInitialEvents) always pass and don't count, because
-// otherwise a client would never get all of them. Hits: watches.
+// KeepCutting is F1: it closes each connection that carries a watch, as a load balancer does that
+// restarts, and then cuts every new watch until Stop. The client sees an unexpected EOF. A write in
+// flight may or may not be done. Of a new watch it passes on that many events, and cuts instead of
+// the next one. With 0 it cuts at once. Initial events (sendInitialEvents) always pass and don't
+// count, because otherwise a client would never get all of them. Hits: watches.
 func (p *Proxy) KeepCutting(after int) *Fault {
 	fault := newFault("KeepCutting")
-	p.enforce(fault, &rule{at: begun, left: forever, act: func(x *exchange) error {
-		x.doom = &doom{fault, after}
+	p.enforce(fault, &rule{at: begun, left: Unlimited, act: func(x *exchange) error {
+		x.cut = &cut{fault, after}
 		return nil
 	}})
 	p.cutOpen(fault)
@@ -85,57 +77,39 @@ func (p *Proxy) Down() *Fault {
 	return fault
 }
 
-// GoneAsEvent is F2 in the stream: each open watch that matches gets an ERROR event with a 410
+// GoneAsEvent is the end of F2: each open watch that matches gets an ERROR event with a 410
 // Status, and ends. From then on, a client that resumes such a watch without a new list is answered
 // 410. Hits: watches.
 func (p *Proxy) GoneAsEvent(matches ...Match) *Fault {
-	p.forget(newFault("GoneAsEvent, afterwards"), p.open(matches), true)
+	p.forget(newFault("GoneAsEvent, afterwards"), p.open(matches))
 	fault := newFault("GoneAsEvent")
 	p.interruptOpen(fault, errGone, matches)
 	return fault
 }
 
-// GoneAsResponse is F2 as a response: each open watch ends, and a client that resumes it without a
-// new list is answered 410. Hits: answers.
-func (p *Proxy) GoneAsResponse() *Fault {
-	open := p.open(nil)
-	fault := p.forget(newFault("GoneAsResponse"), open, false)
-	for _, w := range open {
-		w.interrupt(errEnd)
-	}
-	return fault
-}
-
-// forget makes the server forget the history of these watches. If their clients know, they are the
-// ones who got the 410 as an event.
-func (p *Proxy) forget(fault *Fault, watches []*watch, clientsKnow bool) *Fault {
+// forget makes the server forget the history of these watches.
+func (p *Proxy) forget(fault *Fault, watches []*watch) *Fault {
 	paths := sets.New[string]()
 	for _, w := range watches {
 		paths.Insert(path(w.Request))
 	}
 	var rules []*rule
 	for path := range paths {
-		rules = append(rules, &rule{at: asked, matches: []Match{asksForHistory(path, clientsKnow)}, left: forever, act: expired})
+		rules = append(rules, &rule{at: asked, matches: []Match{asksForHistory(path)}, left: Unlimited, act: expired})
 	}
 	return p.enforce(fault, rules...)
 }
 
-// asksForHistory matches the watches of a path that resume where they were, until clients that know
-// of the 410 have listed. A list before that doesn't count, because it may have had another reason.
-func asksForHistory(of string, clientsKnow bool) Match {
+// asksForHistory matches the watches of a path that resume where they were, until a client has
+// listed.
+func asksForHistory(of string) Match {
 	listed := false // safe without a mutex, because take calls one Match at a time
 	return func(r audit.Request) bool {
-		switch {
-		case path(r) != of:
-			return false
-		case r.Verb == "list", r.Verb == "watch" && startsWithObjects(r):
-			listed = listed || clientsKnow
-			return false
-		case r.Verb != "watch" || listed:
+		if path(r) != of {
 			return false
 		}
-		clientsKnow = true
-		return true
+		listed = listed || r.Verb == "list" || r.Verb == "watch" && startsWithObjects(r)
+		return r.Verb == "watch" && !listed
 	}
 }
 
@@ -158,7 +132,7 @@ func (p *Proxy) Silence(matches ...Match) *Fault {
 // connection and its other requests work. Hits: requests.
 func (p *Proxy) Hang(matches ...Match) *Fault {
 	fault := newFault("Hang")
-	return p.enforce(fault, &rule{at: asked, matches: matches, left: forever, holds: true, act: func(x *exchange) error {
+	return p.enforce(fault, &rule{at: asked, matches: matches, left: Unlimited, holds: true, act: func(x *exchange) error {
 		select {
 		case <-fault.over:
 		case <-x.ctx.Done():
@@ -172,7 +146,7 @@ func (p *Proxy) Hang(matches ...Match) *Fault {
 // all other requests are on time. Stop lets the waiting events through. Hits: events, as
 // they come from the server.
 func (p *Proxy) Delay(by time.Duration, matches ...Match) *Fault {
-	return p.enforce(newFault("Delay"), &rule{at: sent, matches: matches, left: forever, delay: by})
+	return p.enforce(newFault("Delay"), &rule{at: sent, matches: matches, left: Unlimited, delay: by})
 }
 
 func (p *Proxy) interruptOpen(fault *Fault, reason error, matches []Match) {
@@ -183,8 +157,8 @@ func (p *Proxy) interruptOpen(fault *Fault, reason error, matches []Match) {
 	}
 }
 
-// FailWrites is F4: the next n writes that match are answered with this HTTP status code and don't
-// reach the server. 500, 409 and 429 look like the server's own. 429 asks the client to retry in a
+// FailWrites is F4: the next n writes that match, or with Unlimited all until Stop, are answered with
+// this HTTP status code and don't reach the server. 500, 409 and 429 look like the server's own. 429 asks the client to retry in a
 // second, which client-go does by itself. Hits: answers.
 func (p *Proxy) FailWrites(n, code int, matches ...Match) *Fault {
 	fault := newFault("FailWrites")
@@ -198,7 +172,7 @@ func (p *Proxy) FailWrites(n, code int, matches ...Match) *Fault {
 func (p *Proxy) Forbid(matches ...Match) *Fault {
 	fault := newFault("Forbid")
 	notSpared := func(r audit.Request) bool { return !spared(r) }
-	return p.enforce(fault, &rule{at: asked, matches: slices.Concat(matches, []Match{notSpared}), left: forever, act: forbidden})
+	return p.enforce(fault, &rule{at: asked, matches: slices.Concat(matches, []Match{notSpared}), left: Unlimited, act: forbidden})
 }
 
 // AfterWrite calls do once, after the server has done the k-th matching write from now. The client

@@ -10,17 +10,17 @@ import (
 	"example.com/operators/scripts/internal/testkit"
 )
 
-func TestCutWatches(t *testing.T) {
+func TestCutting(t *testing.T) {
 	api, proxy, config := setup(t)
 	client := httpClient(t, config)
-	if hits := proxy.CutWatches().Hits(); hits != 0 {
+	if hits := cutOnce(proxy).Hits(); hits != 0 {
 		t.Errorf("%d watches cut, and there is none", hits)
 	}
 	watches := []*clientWatch{openWatch(t, client, proxy), openWatch(t, client, proxy)}
-	if hits := proxy.CutWatches().Hits(); hits != 2 {
+	if hits := cutOnce(proxy).Hits(); hits != 2 {
 		t.Errorf("%d watches cut, want 2", hits)
 	}
-	if hits := proxy.CutWatches().Hits(); hits != 0 {
+	if hits := cutOnce(proxy).Hits(); hits != 0 {
 		t.Errorf("%d watches cut a second time", hits)
 	}
 	for _, watch := range watches {

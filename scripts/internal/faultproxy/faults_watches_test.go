@@ -51,40 +51,6 @@ func TestGoneAsEvent(t *testing.T) {
 	}
 }
 
-func TestGoneAsResponse(t *testing.T) {
-	api, proxy, config := setup(t)
-	client := httpClient(t, config)
-	follow, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	receive(t, "a watch", api.watches)
-	fault := proxy.GoneAsResponse()
-	if event, more := <-follow.ResultChan(); more {
-		t.Errorf("got event %v before the watch ended", event)
-	}
-
-	for _, test := range []struct {
-		request string
-		want    int
-	}{
-		{"GET " + foosPath + "/a", 200},
-		{"GET " + foosPath + "?watch=true&resourceVersion=10", 410},
-		{"GET " + foosPath + "?watch=true&resourceVersion=10", 410}, // who tries again without a list gets nowhere
-		{"GET " + foosPath + "?resourceVersion=10", 200},
-	} {
-		if got := try(t, client, proxy, test.request); got != test.want {
-			t.Errorf("%s: %d, want %d", test.request, got, test.want)
-		}
-	}
-	if hits := fault.Hits(); hits != 2 {
-		t.Errorf("%d hits, want 2", hits)
-	}
-	if _, err := foos(t, config).Watch(t.Context(), metav1.ListOptions{ResourceVersion: "10"}); err != nil {
-		t.Errorf("the next watch: %v", err)
-	}
-}
-
 // A client that has no resourceVersion any more, or that lists the objects again, isn't answered
 // 410.
 func TestGoneIsForWatchesWithAResourceVersion(t *testing.T) {
@@ -103,7 +69,7 @@ func TestGoneIsForWatchesWithAResourceVersion(t *testing.T) {
 		"any version":            {ResourceVersion: "0"},
 		"the objects themselves": {ResourceVersion: "10", SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
 	} {
-		proxy.GoneAsResponse()
+		proxy.GoneAsEvent()
 		var got []bool
 		for _, options := range []metav1.ListOptions{{ResourceVersion: "10"}, fresh, {ResourceVersion: "10"}} {
 			got = append(got, apierrors.IsResourceExpired(begin(options)))

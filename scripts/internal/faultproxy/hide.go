@@ -23,12 +23,12 @@ func (p *Proxy) Hide(group string) *Fault {
 	fault := newFault("Hide")
 	path := "/apis/" + group
 	return p.enforce(fault,
-		&rule{at: asked, left: forever, matches: []Match{func(r audit.Request) bool {
+		&rule{at: asked, left: Unlimited, matches: []Match{func(r audit.Request) bool {
 			return r.URI == path || strings.HasPrefix(r.URI, path+"/") || strings.HasPrefix(r.URI, path+"?")
 		}}, act: func(*exchange) error {
 			return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: group}, "", "404 page not found", 0, true)
 		}},
-		&rule{at: read, left: forever, matches: []Match{isDiscovery}, act: func(x *exchange) error { return withoutGroup(x.response, group) }})
+		&rule{at: read, left: Unlimited, matches: []Match{isDiscovery}, act: func(x *exchange) error { return withoutGroup(x.response, group) }})
 }
 
 func isDiscovery(r audit.Request) bool {

@@ -69,7 +69,7 @@ func TestFaultsMayBeMadeAtAnyTime(t *testing.T) {
 		for _, fault := range []func() *Fault{
 			func() *Fault { return proxy.KeepCutting(0) },
 			func() *Fault { return proxy.KeepCutting(1) },
-			proxy.GoneAsResponse, func() *Fault { return proxy.GoneAsEvent() }, proxy.Freeze,
+			func() *Fault { return proxy.GoneAsEvent() }, proxy.Freeze,
 			func() *Fault { return proxy.Silence() },
 			func() *Fault { return proxy.FailWrites(3, http.StatusConflict) },
 			func() *Fault { return proxy.Forbid(Resource("deployments")) },

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,9 +18,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/operators/scripts/internal/apitest"
-	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -32,6 +34,7 @@ type realCluster struct {
 }
 
 func newRealCluster(t *testing.T) *realCluster {
+	const account = "operator"
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -41,16 +44,23 @@ func newRealCluster(t *testing.T) *realCluster {
 	config, client := apitest.Cluster(t)
 	namespace := apitest.NewNamespace(t, client, "faultproxy-", nil)
 	_, err := client.CoreV1().ServiceAccounts(namespace).Create(t.Context(),
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: program.ServiceAccount}}, metav1.CreateOptions{})
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
 	must(err)
 	_, err = client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "edit"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: program.ServiceAccount}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}},
 	}, metav1.CreateOptions{})
 	must(err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(program.WriteKubeconfig(t.Context(), client, config, namespace, program.ServiceAccount, path))
+	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	must(err)
+	own := clientcmdapi.NewConfig()
+	own.Clusters["a"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData, CertificateAuthority: config.CAFile}
+	own.AuthInfos["a"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	own.Contexts["a"] = &clientcmdapi.Context{Cluster: "a", AuthInfo: "a"}
+	own.CurrentContext = "a"
+	must(clientcmd.WriteToFile(*own, path))
 	return &realCluster{config, client, namespace, path}
 }
 

@@ -26,7 +26,6 @@ import (
 var (
 	errCut  = errors.New("the fault proxy cuts the connection")
 	errGone = errors.New("the fault proxy sends 410 as an event")
-	errEnd  = errors.New("the fault proxy ends the watch as the server would")
 )
 
 // silence is such a cause too, but the client sees no end until the fault is over.
@@ -148,7 +147,7 @@ func (w *watch) Read(buffer []byte) (int, error) {
 
 // next returns the next event for the client: the server's, or what a fault makes of it.
 func (w *watch) next() ([]byte, error) {
-	if w.meetsDoom(0) {
+	if w.isCut(0) {
 		return nil, errCut
 	}
 	var next arrival
@@ -170,7 +169,7 @@ func (w *watch) next() ([]byte, error) {
 	case next.err != nil:
 		return nil, next.err
 	case next.initial:
-	case w.meetsDoom(w.passed):
+	case w.isCut(w.passed):
 		return nil, errCut
 	default:
 		w.passed++
@@ -179,19 +178,17 @@ func (w *watch) next() ([]byte, error) {
 	return next.event, nil
 }
 
-// meetsDoom reports whether the watch's doom has ended it now. Another fault may have been quicker.
-func (w *watch) meetsDoom(passed int) bool {
-	if w.doom == nil || w.doom.after != passed || w.doom.isOver() || !w.interrupt(errCut) {
+// isCut reports whether the watch's cut has ended it now. Another fault may have been quicker.
+func (w *watch) isCut(passed int) bool {
+	if w.cut == nil || w.cut.after != passed || w.cut.isOver() || !w.interrupt(errCut) {
 		return false
 	}
-	w.doom.hit()
+	w.cut.hit()
 	return true
 }
 
 func (w *watch) interrupted(cause error) ([]byte, error) {
 	switch cause {
-	case errEnd:
-		return nil, io.EOF
 	case errGone:
 		w.last = true
 		event, err := errorEvent(w.mediaType, statusOf(expired(w.exchange)))

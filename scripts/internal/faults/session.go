@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
@@ -32,10 +31,8 @@ const (
 )
 
 type Session struct {
-	Fault Fault
-	// Target is the API server, and Cluster kills and restarts it.
-	Target  *rest.Config
-	Cluster cluster.Backend
+	Fault  Fault
+	Target *rest.Config // the API server
 	// Binary is the program. Kubeconfig is its own, not through a proxy. Flags are additional ones.
 	Binary, Kubeconfig string
 	Flags              []string
@@ -56,12 +53,10 @@ type session struct {
 	number   int        // the newest one's
 }
 
-// running is a replica of the program with its own proxy.
+// running is a replica of the program.
 type running struct {
-	number     int // 0 if there is only one
-	proxy      *faultproxy.Proxy
-	kubeconfig string
-	program    *process.Program
+	*operator.Replica
+	number int // 0 if there is only one
 }
 
 // Run starts and ends the fault at each turn until ctx ends, which is no error. It leaves nothing
@@ -97,7 +92,7 @@ func (s *session) settle(ctx context.Context) error {
 	defer cancel()
 	err := s.Ready(ctx)
 	if err == nil {
-		proxy, sent := s.replicas[0].proxy, -1
+		proxy, sent := s.replicas[0].Proxy, -1
 		err = wait.PollUntilContextCancel(ctx, quietPeriod, true, func(context.Context) (bool, error) {
 			before := sent
 			sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
@@ -129,22 +124,41 @@ func (s *session) inject(ctx context.Context) error {
 	case <-s.Turns:
 	}
 	s.heading("%s ends", s.Fault.Name)
-	if err := end(); err != nil {
-		return fmt.Errorf("end %s: %w", s.Fault.Name, err)
-	}
+	end()
 	return nil
 }
 
 // begin begins the fault. The function that it returns ends it.
-func (s *session) begin(ctx context.Context) (end func() error, err error) {
-	if s.Fault.proxied != nil {
-		return s.follow(ctx, s.Fault.proxied(s.replicas[0].proxy)), nil
+func (s *session) begin(ctx context.Context) (end func(), err error) {
+	if s.Fault.IsLeadersDeath() {
+		return s.addReplica()
 	}
-	return s.Fault.begin(ctx, s)
+	first := s.replicas[0]
+	fault := s.Fault.Begin(Target{Proxy: first.Proxy, Kill: first.Kill, Owned: []string{"deployments"}})
+	stop := s.follow(ctx, fault)
+	return func() {
+		if last := s.Fault.End(first.Proxy); last != nil {
+			s.print(theFault, "at the end: hit %d", last.Hits())
+		}
+		stop()
+	}, nil
+}
+
+// addReplica starts another replica. Replicas have numbers, and at the end the oldest one is killed.
+func (s *session) addReplica() (end func(), err error) {
+	if err := s.startReplica(); err != nil {
+		return nil, err
+	}
+	return func() {
+		oldest := s.replicas[0]
+		s.replicas = s.replicas[1:]
+		s.print(oldest.source(theProgram), "is killed, and isn't started again")
+		oldest.Close((*process.Replica).Destroy)
+	}, nil
 }
 
 // follow prints each hit of a fault. The function that it returns ends both.
-func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func() error) {
+func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -153,32 +167,30 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 			s.print(theFault, "hit %d", hits)
 		}
 	}()
-	return func() error {
+	return func() {
 		fault.Stop()
 		cancel()
 		<-done
-		return nil
 	}
 }
 
 func (s *session) startReplica() error {
 	s.number++
 	kubeconfig := fmt.Sprintf("%s.%d", s.Kubeconfig, s.number)
-	proxy, err := faultproxy.Before(s.Target, s.Kubeconfig, kubeconfig)
+	replica, err := operator.Behind(s.Target, s.Kubeconfig, kubeconfig)
 	if err != nil {
 		return err
 	}
-	c := &running{proxy: proxy, kubeconfig: kubeconfig}
+	c := &running{Replica: replica}
 	if s.Fault.Replicas {
 		c.number = s.number
 	}
 	s.replicas = append(s.replicas, c)
-	proxy.Follow(func(r audit.Request) { s.request(c.source(aRequest), r) })
-	c.program, err = process.Supervise(process.Options{
-		Binary:   s.Binary,
-		Args:     append([]string{"--kubeconfig", c.kubeconfig}, s.Flags...),
-		Output:   &process.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
-		OwnGroup: true,
+	c.Proxy.Follow(func(r audit.Request) { s.request(c.source(aRequest), r) })
+	return c.Start(process.Options{
+		Binary: s.Binary,
+		Args:   append([]string{"--kubeconfig", kubeconfig}, s.Flags...),
+		Output: &process.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
 		Exited: func(why error, again bool) {
 			if again {
 				s.print(c.source(theProgram), "has exited (%v), and is started again", why)
@@ -187,7 +199,6 @@ func (s *session) startReplica() error {
 			}
 		},
 	})
-	return err
 }
 
 // source names the replica that a line is about, with its number if there are several.
@@ -200,14 +211,6 @@ func (r *running) source(what string) string {
 
 func (s *session) close() {
 	for _, c := range s.replicas {
-		c.close((*process.Program).Stop)
+		c.Close((*process.Replica).Stop)
 	}
-}
-
-func (r *running) close(end func(*process.Program)) {
-	if r.program != nil {
-		end(r.program)
-	}
-	r.proxy.Close()
-	os.Remove(r.kubeconfig)
 }

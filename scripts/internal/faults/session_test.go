@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
@@ -25,13 +23,10 @@ import (
 
 const timeout = 30 * time.Second
 
-// trial is a Session that runs.
-type trial struct {
-	cluster.Backend // of which a fault needs Kill and Up
+// test is a Session that runs.
+type test struct {
 	*testing.T
 	api   *apiServer
-	kills []string         // and what brought it up again
-	fails map[string]error // what these return
 	turns chan struct{}
 	told  process.Buffer
 	seen  int // so much of it was waited for
@@ -40,7 +35,7 @@ type trial struct {
 	ended chan struct{} // closed when it has
 }
 
-func try(t *testing.T, fault string) *trial {
+func try(t *testing.T, fault string) *test {
 	t.Helper()
 	found, err := Find(fault)
 	if err != nil {
@@ -51,13 +46,13 @@ func try(t *testing.T, fault string) *trial {
 		t.Fatal(err)
 	}
 	t.Setenv(isProgram, "yes")
-	tr := &trial{T: t, api: newAPIServer(t), turns: make(chan struct{}), ended: make(chan struct{})}
+	tr := &test{T: t, api: newAPIServer(t), turns: make(chan struct{}), ended: make(chan struct{})}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(*withToken(tr.api.config.Host), kubeconfig); err != nil {
 		t.Fatal(err)
 	}
 	session := Session{
-		Fault: found, Target: tr.api.config, Cluster: tr, Binary: binary, Kubeconfig: kubeconfig, Flags: []string{"--a-flag"},
+		Fault: found, Target: tr.api.config, Binary: binary, Kubeconfig: kubeconfig, Flags: []string{"--a-flag"},
 		Ready: func(context.Context) error { return nil }, Advice: "Do something.",
 		Turns: tr.turns, Out: &tr.told, Colours: ui.NewPalette(false),
 	}
@@ -86,20 +81,9 @@ func withToken(server string) *clientcmdapi.Config {
 	return config
 }
 
-// Kill and Up stand for the cluster's.
-func (tr *trial) Kill(_ context.Context, component string) error {
-	tr.kills = append(tr.kills, "kill "+component)
-	return tr.fails["kill"]
-}
-
-func (tr *trial) Up(ctx context.Context, _ cluster.UpOptions) (cluster.UpResult, error) {
-	tr.kills = append(tr.kills, "up")
-	return cluster.UpResult{}, errors.Join(ctx.Err(), tr.fails["up"])
-}
-
 // prints waits until these lines were printed in this order, after those waited for before. There
 // may be others in between.
-func (tr *trial) prints(lines ...string) {
+func (tr *test) prints(lines ...string) {
 	tr.Helper()
 	for _, line := range lines {
 		testkit.Await(tr, timeout, "it prints "+line, func() error {
@@ -115,10 +99,10 @@ func (tr *trial) prints(lines ...string) {
 }
 
 // turn does what Enter does.
-func (tr *trial) turn() { tr.turns <- struct{}{} }
+func (tr *test) turn() { tr.turns <- struct{}{} }
 
 // ends ends the session.
-func (tr *trial) ends() {
+func (tr *test) ends() {
 	tr.Helper()
 	tr.end()
 	<-tr.ended
@@ -133,7 +117,7 @@ func TestAFaultBeginsAndEnds(t *testing.T) {
 	tr.api.event()
 	tr.prints("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
 	tr.turn()
-	tr.prints("== F4a begins: the next 3 writes are answered 500")
+	tr.prints("== F4a begins: writes are answered 500")
 	tr.api.event()
 	tr.prints("request   patch deployments a/x: 500", "fault     hit 1")
 	tr.turn()
@@ -141,7 +125,7 @@ func TestAFaultBeginsAndEnds(t *testing.T) {
 	tr.api.event()
 	tr.prints("request   patch deployments a/x: 200")
 	tr.turn()
-	tr.prints("== F4a begins: the next 3 writes are answered 500")
+	tr.prints("== F4a begins: writes are answered 500")
 	tr.end() // while it lasts
 	tr.prints("== F4a ends", "program   down")
 	tr.ends()
@@ -172,51 +156,6 @@ func TestASecondReplicaTakesOver(t *testing.T) {
 	}
 }
 
-// The API server is restarted, even if the session ends while it is down.
-func TestTheAPIServerIsRestarted(t *testing.T) {
-	tr := try(t, "F3")
-	tr.prints("== It has settled", "   Do something.")
-	tr.turn()
-	tr.prints("== F3 begins: " + tr.does("F3"))
-	tr.ends()
-	tr.prints("== F3 ends", "fault     the API server is back")
-	if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
-		t.Errorf("got calls %v, want %v", tr.kills, want)
-	}
-}
-
-func TestTheAPIServerIsRestartedAfterAFailure(t *testing.T) {
-	failed := errors.New("it failed")
-	for sentence, test := range map[string]struct {
-		fails string
-		back  bool
-	}{
-		"killing it":           {"kill", true},
-		"and bringing it back": {"up", false},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			tr := try(t, "F3")
-			tr.fails = map[string]error{test.fails: failed}
-			tr.prints("== It has settled", "   Do something.")
-			tr.turn()
-			tr.prints("== F3 begins: " + tr.does("F3"))
-			if test.fails == "up" {
-				tr.turn()
-			}
-			<-tr.ended
-			if !errors.Is(tr.err, failed) {
-				t.Errorf("it ended with %v", tr.err)
-			}
-			if want := []string{"kill kube-apiserver", "up"}; !slices.Equal(tr.kills, want) {
-				t.Errorf("got calls %v, want %v", tr.kills, want)
-			}
-			if told := strings.Contains(tr.told.String(), "is back"); told != test.back {
-				t.Errorf("reports that the API server is back: %v, want %v", told, test.back)
-			}
-		})
-	}
-}
-
 func TestElectionRequestsDontCount(t *testing.T) {
 	for resource, want := range map[string]bool{"leases": true, "foos": false, "foos/status": false} {
 		if got := isElection(audit.Request{Verb: "update", Resource: resource}); got != want {
@@ -225,7 +164,7 @@ func TestElectionRequestsDontCount(t *testing.T) {
 	}
 }
 
-func (tr *trial) does(name string) string {
+func (tr *test) does(name string) string {
 	fault, err := Find(name)
 	if err != nil {
 		tr.Fatal(err)

@@ -17,18 +17,19 @@ type Check struct {
 	// Lesson is where the course teaches it: a path in the repository, with an anchor.
 	Lesson string
 
-	// alone says that no other check may run at the same time.
-	alone bool
-	// requires returns why an operator can't be judged, or "". It may be nil.
-	requires func(*Judge) string
-	judge    func(*Bench)
+	// Alone says that no other check may run at the same time.
+	Alone bool
+	// requires returns what the check needs and judge.yaml lacks, or "". It may be nil.
+	requires func(*Config) string
+	judge    func(*scenario)
 }
 
-func (c Check) needs(j *Judge) string {
+// NotFor returns why an operator with this judge.yaml can't be judged by the check, or "".
+func (c Check) NotFor(config *Config) string {
 	if c.requires == nil {
 		return ""
 	}
-	return c.requires(j)
+	return c.requires(config)
 }
 
 // All returns all checks, in the order of the report.

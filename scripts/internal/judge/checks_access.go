@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/scripts/internal/access"
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/operator"
 )
 
 func accessChecks() []Check {
@@ -23,8 +23,8 @@ func accessChecks() []Check {
 			Promise: "the operator has every permission that it uses, and uses every permission that it has",
 			Why:     "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps an attacker who takes over the operator.",
 			Lesson:  "03-workqueue/README.md",
-			requires: func(j *Judge) string {
-				if j.config.Permissions == "" {
+			requires: func(config *Config) string {
+				if config.Permissions == "" {
 					return "judge.yaml has no permissions"
 				}
 				return ""
@@ -42,78 +42,78 @@ func accessChecks() []Check {
 }
 
 // lifecycle takes samples through all that can happen to them.
-func (b *Bench) lifecycle() {
+func (s *scenario) lifecycle() {
 	var args []string
-	if b.config.SecondReplica != nil {
-		args = b.config.SecondReplica.Args // an election has permissions of its own
+	if s.config.SecondReplica != nil {
+		args = s.config.SecondReplica.Args // an election has permissions of its own
 	}
-	b.start(args...)
-	sample := b.create(b.sample("used"))
-	b.awaits(sample)
-	owned := b.owned(sample)
-	for _, m := range b.mutations {
-		b.patch(sample, string(m.Patch))
-		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, m) }); err != nil {
-			b.unable("%v: see the check mutations", err)
+	s.start(args...)
+	sample := s.create(s.sample("used"))
+	s.awaits(sample)
+	owned := s.owned(sample)
+	for _, m := range s.mutations {
+		s.patch(sample, string(m.Patch))
+		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, m) }); err != nil {
+			s.unable("%v: see the check mutations", err)
 		}
 	}
-	undone := b.driftOne(sample)
-	if err := b.within(b.config.Limits.Converge.Duration, undone); err != nil {
-		b.step("%v: see the check drift", err)
+	undone := s.driftOne(sample)
+	if err := s.within(s.config.Limits.Converge.Duration, undone); err != nil {
+		s.step("%v: see the check drift", err)
 	}
-	for _, object := range b.owned(sample) {
-		b.remove(object, metav1.DeletePropagationBackground)
+	for _, object := range s.owned(sample) {
+		s.remove(object, metav1.DeletePropagationBackground)
 	}
-	_ = b.becomes(sample) // the check recreate judges that
-	for _, bad := range b.config.BadInput {
-		b.step("patch %s: %s", title(sample), bad.Patch)
-		if _, err := b.tryPatch(sample, types.MergePatchType, bad.Patch); err != nil {
-			b.step("%v", err) // which is best
+	_ = s.becomes(sample) // the check recreate judges that
+	for _, bad := range s.config.BadInput {
+		s.step("patch %s: %s", title(sample), bad.Patch)
+		if _, err := s.tryPatch(sample, types.MergePatchType, bad.Patch); err != nil {
+			s.step("%v", err) // which is best
 		}
-		b.pass(settled)
+		s.pass(settled)
 	}
-	b.remove(sample, metav1.DeletePropagationBackground)
-	_ = b.within(b.config.Limits.Converge.Duration, func() error { return b.areGone(sample) }) // the check delete-background judges that
-	b.takeNames(owned)
-	b.create(b.sample("used"))
-	b.pass(2 * settled)
-	for _, r := range b.replicas {
+	s.remove(sample, metav1.DeletePropagationBackground)
+	_ = s.within(s.config.Limits.Converge.Duration, func() error { return s.areGone(sample) }) // the check delete-background judges that
+	s.takeNames(owned)
+	s.create(s.sample("used"))
+	s.pass(2 * settled)
+	for _, r := range s.replicas {
 		r.Stop() // sends the recorded Events
 	}
 }
 
-func permissionsAreUsed(b *Bench) {
-	b.lifecycle()
-	usage := access.Compare(b.permissions.Rules(), b.requests(), b.config.UnusedPermissions)
-	b.measure("permissions", float64(len(usage.Granted)), "")
+func permissionsAreUsed(s *scenario) {
+	s.lifecycle()
+	usage := operator.Compare(s.permissions.Rules, s.requests(), s.config.UnusedPermissions)
+	s.measure("permissions", float64(len(usage.Granted)), "")
 	for _, right := range slices.Sorted(maps.Keys(usage.Missing)) {
-		b.find(Error, seen(usage.Missing[right]), "a permission is missing: %s", right)
+		s.find(Error, seen(usage.Missing[right]), "a permission is missing: %s", right)
 	}
 	granted := func(what string) []Evidence {
-		return []Evidence{{At: time.Now(), Text: filepath.Base(b.config.Permissions) + " grants it, and " + what}}
+		return []Evidence{{At: time.Now(), Text: filepath.Base(s.config.Permissions) + " grants it, and " + what}}
 	}
 	for _, right := range usage.Wildcards {
-		b.find(Warning, granted("so the operator may do more than the file lists"), "a permission is a wildcard: %s", right)
+		s.find(Warning, granted("so the operator may do more than the file lists"), "a permission is a wildcard: %s", right)
 	}
 	for _, right := range usage.Unused {
-		b.find(Warning, granted(fmt.Sprintf("the operator has used %d permissions, but not this one", len(usage.Used))), "a permission is never used: %s", right)
+		s.find(Warning, granted(fmt.Sprintf("the operator has used %d permissions, but not this one", len(usage.Used))), "a permission is never used: %s", right)
 	}
 }
 
-func readsAreCheap(b *Bench) {
-	b.settles("read")
-	b.step("the judge waits %v", b.config.Limits.Quiet.Duration)
+func readsAreCheap(s *scenario) {
+	s.settles("read")
+	s.step("the judge waits %v", s.config.Limits.Quiet.Duration)
 	began := time.Now()
-	b.pass(b.config.Limits.Quiet.Duration)
-	expensive := b.since(time.Time{}, func(r audit.Request) bool {
-		query := access.Query(r)
+	s.pass(s.config.Limits.Quiet.Duration)
+	expensive := s.since(time.Time{}, func(r audit.Request) bool {
+		query := operator.Query(r)
 		return r.Verb == "list" && r.Resource != "" && r.Code < 300 && query.Get("resourceVersion") == "" && query.Get("limit") == ""
 	})
 	if len(expensive) > 0 {
-		b.find(Warning, seen(expensive), "the operator sends list requests that have neither a resourceVersion nor a limit")
+		s.find(Warning, seen(expensive), "the operator sends list requests that have neither a resourceVersion nor a limit")
 	}
 	polls := map[string][]audit.Request{}
-	for _, request := range b.since(began, func(r audit.Request) bool {
+	for _, request := range s.since(began, func(r audit.Request) bool {
 		return (r.Verb == "get" || r.Verb == "list") && r.Resource != "" && r.Resource != "leases"
 	}) {
 		polls[request.URI] = append(polls[request.URI], request)
@@ -121,7 +121,7 @@ func readsAreCheap(b *Bench) {
 	for _, uri := range slices.Sorted(maps.Keys(polls)) {
 		if requests := polls[uri]; len(requests) >= 2 {
 			first := requests[0]
-			b.find(Warning, seen(requests), "the operator polls: %s", access.Right(first.Verb, first.Resource, first.Group))
+			s.find(Warning, seen(requests), "the operator polls: %s", operator.Right(first.Verb, first.Resource, first.Group))
 		}
 	}
 }

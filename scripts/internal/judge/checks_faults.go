@@ -5,8 +5,6 @@ package judge
 import (
 	"errors"
 	"fmt"
-	"math"
-	"net/http"
 	"slices"
 	"time"
 
@@ -15,58 +13,51 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/faults"
 )
 
-// accident is a fault that lasts for some time.
-type accident struct {
-	name, promise, why, lesson string
-	begin                      func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault
-	lasts                      time.Duration
-	// then is another fault at the end of the first one. It may be nil.
-	then func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault
+// faultChecks are the faults of the catalogue, except for those that need several replicas.
+func faultChecks() (checks []Check) {
+	for _, fault := range faults.Survivable() {
+		if fault.Replicas {
+			continue
+		}
+		check := survival(fault, func(s *scenario) { survives(s, fault) })
+		if fault.Name == "F5" {
+			check.judge = survivesKills
+		}
+		checks = append(checks, check)
+	}
+	return checks
 }
 
-// accidents are the faults F1 to F9, without those that need several replicas.
-func accidents() []accident {
-	failWrites := func(code int) func(*Bench, *faultproxy.Proxy) *faultproxy.Fault {
-		return func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.FailWrites(math.MaxInt, code) }
-	}
-	return []accident{
-		{"F1", "watches that are cut again and again", "Load balancers, proxies and restarts of the API server cut watches every day. The operator must reconnect, and miss no change.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.KeepCutting(1) }, 3 * time.Second, nil},
-		{"F2", "watches that miss events and then get 410 Gone", "The API server forgets old versions after a few minutes. A client that was disconnected for longer must list again, and work out for itself what has been deleted.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(longest) }, time.Second, gone},
-		{"F3", "an API server that is down for a few seconds", "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Down() }, 3 * time.Second, nil},
-		{"F4a", "writes that fail with 500 (internal error)", "A failed write must be retried, because nobody else will do it.", "03-workqueue/README.md", failWrites(http.StatusInternalServerError), 3 * time.Second, nil},
-		{"F4b", "writes that fail with 429 (too many requests)", "The API server is protecting itself from overload. The operator must wait and try again.", "03-workqueue/README.md", failWrites(http.StatusTooManyRequests), 3 * time.Second, nil},
-		{"F4c", "writes that fail with 409 (conflict)", "A conflict means that the object has changed since the operator read it. The operator must read it again, and decide again.", "03-workqueue/README.md", failWrites(http.StatusConflict), 3 * time.Second, nil},
-		{"F6a", "a connection that freezes", "A network that drops packets doesn't close the connection. Only a client that sends pings notices.", "02-informers/README.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Freeze() }, 8 * time.Second, nil},
-		{"F8", "a temporary loss of its permissions for owned objects", "Permissions change while operators run. Once they are back, the operator must retry what was refused.", "03-workqueue/README.md",
-			func(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
-				return p.Forbid(faultproxy.Resource(b.resources(false)...))
-			}, 3 * time.Second, nil},
-		{"F9", "a cache that is seconds behind", "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, or reverts newer changes.", "03-workqueue/more/stale-reads.md",
-			func(_ *Bench, p *faultproxy.Proxy) *faultproxy.Fault { return p.Delay(2 * time.Second) }, 5 * time.Second, nil},
-	}
+// survival is the check that an operator survives a fault.
+func survival(fault faults.Fault, judge func(*scenario)) Check {
+	return Check{Name: fault.Name, Promise: "the operator survives " + fault.Title, Why: fault.Why, Lesson: fault.Lesson, judge: judge}
 }
 
-// gone sends 410 to the watches of the samples, and then to those of the owned objects. In this
-// order, only an operator that handles the owned objects' deletions finds out about them: a new list
-// of samples would make it look at each of them again.
-func gone(b *Bench, p *faultproxy.Proxy) *faultproxy.Fault {
-	began := time.Now()
-	p.GoneAsEvent(faultproxy.Resource(b.resources(true)...))
-	_ = b.within(b.config.Limits.Recover.Duration, func() error { return b.watchesAgain(began) }) // it may not need to
-	b.pass(settled)
-	return p.GoneAsEvent(faultproxy.Resource(b.resources(false)...))
+// endFault ends a fault, and returns how often it has hit. If it ends with another fault in the
+// watches, it hits those of the samples first, and then those of the owned objects. In this order,
+// only an operator that handles the owned objects' deletions finds out about them: a new list of
+// samples would make it look at each of them again.
+func endFault(s *scenario, fault faults.Fault, active *faultproxy.Fault) (hits int) {
+	hits = active.Hits()
+	began, proxy := time.Now(), s.replicas[0].Proxy
+	if last := fault.End(proxy, faultproxy.Resource(s.resources(true)...)); last != nil {
+		_ = s.within(s.config.Limits.Recover.Duration, func() error { return s.watchesAgain(began) }) // it may not need to
+		s.pass(settled)
+		hits = last.Hits() + fault.End(proxy, faultproxy.Resource(s.resources(false)...)).Hits()
+	}
+	s.step("%s ends", fault.Name)
+	active.Stop()
+	s.measure("hits", float64(hits), "")
+	return hits
 }
 
 // watchesAgain returns an error unless the operator has sent a new watch of samples after that time.
-func (b *Bench) watchesAgain(when time.Time) error {
-	for _, request := range b.requests() {
-		if request.Verb == "watch" && request.Received.After(when) && slices.Contains(b.resources(true), request.Resource) {
+func (s *scenario) watchesAgain(when time.Time) error {
+	for _, request := range s.requests() {
+		if request.Verb == "watch" && request.Received.After(when) && slices.Contains(s.resources(true), request.Resource) {
 			return nil
 		}
 	}
@@ -74,128 +65,120 @@ func (b *Bench) watchesAgain(when time.Time) error {
 }
 
 // resources returns the resources of the samples, or those of the owned objects.
-func (b *Bench) resources(ofSamples bool) (resources []string) {
-	for _, resource := range b.watched {
-		if b.first[resource] == ofSamples {
+func (s *scenario) resources(ofSamples bool) (resources []string) {
+	for _, resource := range s.watched {
+		if s.first[resource] == ofSamples {
 			resources = append(resources, resource.Resource)
 		}
 	}
 	return resources
 }
 
-func faultChecks() (checks []Check) {
-	for _, a := range accidents() {
-		checks = append(checks, Check{
-			Name:    a.name,
-			Promise: "the operator survives " + a.promise,
-			Why:     a.why,
-			Lesson:  a.lesson,
-			judge:   func(b *Bench) { survives(b, a) },
-		})
+// survives lets users, and others who write to the same objects, change samples while the fault
+// lasts, and then looks whether the operator has kept its promises.
+func survives(s *scenario, fault faults.Fault) {
+	names := []string{"drifted", "lost", "removed"}
+	for i := range s.mutations {
+		names = append(names, fmt.Sprintf("mutated-%d", i))
 	}
-	return append(checks, Check{
-		Name:    "F5",
-		Promise: "the operator survives being killed between any two of its writes",
-		Why:     "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, because the events won't be sent again.",
-		Lesson:  "03-workqueue/README.md",
-		judge:   survivesKills,
-	})
-}
-
-// survives lets users and accidents change samples while the fault lasts, and then judges them.
-func survives(b *Bench, a accident) {
-	all := b.settles("mutated", "drifted", "lost")
-	mutated, drifted, lost := all[0], all[1], all[2]
-	usual := b.counts(lost)
+	all := s.settles(names...)
+	drifted, lost, removed, mutated := all[0], all[1], all[2], all[3:]
+	usual := s.counts(lost)
 	began := time.Now()
-	b.step("%s begins: %s", a.name, a.promise)
-	fault := a.begin(b, b.replicas[0].proxy)
+	s.step("%s begins: the operator survives %s", fault.Name, fault.Title)
+	r := s.replicas[0]
+	active := fault.Begin(faults.Target{Proxy: r.Proxy, Kill: r.Kill, Owned: s.resources(false)})
 
-	created := b.create(b.sample("created"))
-	if len(b.mutations) > 0 {
-		b.patch(mutated, string(b.mutations[0].Patch))
+	created := s.create(s.sample("created"))
+	for i, m := range s.mutations {
+		s.patch(mutated[i], string(m.Patch))
 	}
-	undone := b.driftOne(drifted)
-	gone := b.owned(lost)
-	for _, object := range gone {
-		b.remove(object, metav1.DeletePropagationBackground)
+	shared := s.annotate(s.owned(drifted))
+	undone := s.driftOne(drifted)
+	for _, object := range s.owned(lost) {
+		s.remove(object, metav1.DeletePropagationBackground)
 	}
-	b.pass(a.lasts / 5)
-	b.patch(created, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`) // it is reconciled again
-	b.pass(a.lasts * 4 / 5)
-	b.exhaust(fault, a.lasts)
-	hits := fault.Hits()
-	if a.then != nil {
-		hits = a.then(b, b.replicas[0].proxy).Hits()
-	}
-	b.step("%s ends", a.name)
-	fault.Stop()
-	b.measure("hits", float64(hits), "")
-	if hits == 0 {
-		b.skip("the fault hit nothing, because the operator sends no such request")
+	left := s.owned(removed)
+	s.remove(removed, metav1.DeletePropagationBackground)
+	s.pass(fault.Lasts / 5)
+	s.patch(created, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`) // it is reconciled again
+	s.pass(fault.Lasts * 4 / 5)
+	s.exhaust(active, fault.Lasts)
+	if endFault(s, fault, active) == 0 {
+		s.skip("the fault hit nothing, because the operator sends no such request")
 	}
 
-	limit := b.config.Limits.Recover.Duration
+	limit := s.config.Limits.Recover.Duration
 	late := time.Now().Add(limit)
-	left := func() time.Duration { return max(time.Until(late), time.Second) }
-	if err := b.within(left(), func() error { return b.isReady(created) }); err != nil {
-		b.find(Error, b.evidence(began, created), "a sample that was created during the fault doesn't become ready within %v: %s", limit, b.plain(err))
-	}
-	if len(b.mutations) > 0 {
-		if err := b.within(left(), func() error { return b.hasEffect(mutated, b.mutations[0]) }); err != nil {
-			b.find(Error, b.evidence(began, mutated), "a mutation during the fault has no effect within %v: %s", limit, b.plain(err))
+	becomes := func(sample *unstructured.Unstructured, otherwise string, holds func() error) {
+		if err := s.within(max(time.Until(late), time.Second), holds); err != nil {
+			s.find(Error, s.evidence(began, sample), "%s within %v: %s", otherwise, limit, s.plain(err))
 		}
 	}
-	if err := b.within(left(), undone); err != nil {
-		b.find(Error, b.evidence(began, drifted), "a manual change during the fault isn't reverted within %v: %s", limit, b.plain(err))
+	becomes(created, "a sample that was created during the fault doesn't become ready", func() error { return s.isReady(created) })
+	for i, m := range s.mutations {
+		becomes(mutated[i], fmt.Sprintf("the mutation %q during the fault has no effect", m.Name), func() error { return s.hasEffect(mutated[i], m) })
 	}
-	if err := b.within(left(), func() error { return b.isReady(lost) }); err != nil {
-		b.find(Error, b.evidence(began, lost), "an owned object that was deleted during the fault isn't back within %v: %s", limit, b.plain(err))
+	becomes(drifted, "a manual change during the fault isn't reverted", undone)
+	becomes(lost, "an owned object that was deleted during the fault isn't back", func() error { return s.isReady(lost) })
+	for _, object := range shared {
+		if now := s.now(object); now != nil && now.GetAnnotations()[foreignKey] == "" {
+			s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s during the fault is lost", object.GetKind())
+		}
 	}
-	b.foundDuplicates(began, created, usual, "after "+a.promise)
-	b.foundCrashes()
+	s.foundDuplicates(began, created, usual, "after "+fault.Title)
+	s.foundCrashes()
+	s.leavesNothing(began, removed, left, max(time.Until(late), time.Second))
+}
+
+// annotate adds somebody else's annotation to the objects.
+func (s *scenario) annotate(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	for _, object := range objects {
+		s.patch(object, fmt.Sprintf(`{"metadata":{"annotations":{%q:"yes"}}}`, foreignKey))
+	}
+	return objects
 }
 
 // exhaust lets the fault last until it has hit nothing for some time, but not longer than limit. An
 // operator that lags behind could otherwise do after the fault what it should have done during it,
 // and seem to have survived.
-func (b *Bench) exhaust(fault *faultproxy.Fault, limit time.Duration) {
+func (s *scenario) exhaust(fault *faultproxy.Fault, limit time.Duration) {
 	end := time.Now().Add(limit)
 	for hits := -1; hits != fault.Hits() && time.Now().Before(end); {
 		hits = fault.Hits()
-		b.pass(settled)
+		s.pass(settled)
 	}
 }
 
 // counts returns how many objects of each kind a sample owns.
-func (b *Bench) counts(sample *unstructured.Unstructured) map[string]int {
+func (s *scenario) counts(sample *unstructured.Unstructured) map[string]int {
 	counts := map[string]int{}
-	for _, object := range b.owned(sample) {
+	for _, object := range s.owned(sample) {
 		counts[object.GetKind()]++
 	}
 	return counts
 }
 
 // foundDuplicates is a finding for each kind of which the sample owns more objects than usual.
-func (b *Bench) foundDuplicates(began time.Time, sample *unstructured.Unstructured, usual map[string]int, when string) {
-	for kind, count := range b.counts(sample) {
+func (s *scenario) foundDuplicates(began time.Time, sample *unstructured.Unstructured, usual map[string]int, when string) {
+	for kind, count := range s.counts(sample) {
 		if count > usual[kind] {
-			b.find(Error, b.evidence(began, sample), "%s, a sample has too many objects of kind %s", when, kind)
+			s.find(Error, s.evidence(began, sample), "%s, a sample has too many objects of kind %s", when, kind)
 		}
 	}
 }
 
 // driftOne changes one field that the operator owns. The function that it returns returns nil when
 // that is undone.
-func (b *Bench) driftOne(sample *unstructured.Unstructured) (undone func() error) {
-	for _, object := range b.owned(sample) {
-		for _, leaf := range b.drifts(object) {
-			b.step("change %s of %s by hand", leaf.path, title(object))
-			if _, err := b.tryPatch(object, leaf.patchType, leaf.patch); err != nil {
+func (s *scenario) driftOne(sample *unstructured.Unstructured) (undone func() error) {
+	for _, object := range s.owned(sample) {
+		for _, leaf := range s.drifts(object) {
+			s.step("change %s of %s by hand", leaf.path, title(object))
+			if _, err := s.tryPatch(object, leaf.patchType, leaf.patch); err != nil {
 				continue // the operator has just deleted or changed it
 			}
 			return func() error {
-				for _, now := range b.owned(sample) {
+				for _, now := range s.owned(sample) {
 					if now.GetKind() == object.GetKind() && now.GetName() == object.GetName() {
 						if value := leaf.valueIn(now); fmt.Sprint(value) != fmt.Sprint(leaf.was) {
 							return fmt.Errorf("%s of %s is %v", leaf.path, title(now), value)
@@ -211,30 +194,30 @@ func (b *Bench) driftOne(sample *unstructured.Unstructured) (undone func() error
 
 // survivesKills kills the operator after its first write for a new sample, after its second one for
 // the next sample, and so on, until a sample needs fewer writes.
-func survivesKills(b *Bench) {
-	usual := b.counts(b.settles("before")[0])
+func survivesKills(s *scenario) {
+	usual := s.counts(s.settles("before")[0])
 	const most = 6
 	for k := 1; k <= most; k++ {
-		r := b.replicas[0]
+		r := s.replicas[0]
 		name := fmt.Sprintf("killed-%d", k)
-		fault := r.proxy.AfterWrite(k, func(audit.Request) { r.Kill() }, func(request audit.Request) bool { return changesObjects(request) })
+		fault := r.Proxy.AfterWrite(k, func(audit.Request) { r.Kill() }, func(request audit.Request) bool { return changesObjects(request) })
 		began := time.Now()
-		sample := b.create(b.sample(name))
-		if err := b.within(b.config.Limits.Recover.Duration, func() error { return b.isReady(sample) }); err != nil {
-			b.find(Error, b.evidence(began, sample), "after a kill between two writes, a sample doesn't become ready: %s", b.plain(err))
+		sample := s.create(s.sample(name))
+		if err := s.within(s.config.Limits.Recover.Duration, func() error { return s.isReady(sample) }); err != nil {
+			s.find(Error, s.evidence(began, sample), "after a kill between two writes, a sample doesn't become ready: %s", s.plain(err))
 			return
 		}
 		hits := fault.Hits()
 		fault.Stop()
 		if hits == 0 {
-			b.measure("kills", float64(k-1), "")
+			s.measure("kills", float64(k-1), "")
 			if k == 1 {
-				b.unable("the operator wrote nothing for a new sample")
+				s.unable("the operator wrote nothing for a new sample")
 			}
 			return
 		}
-		b.step("killed after write %d", k)
-		b.foundDuplicates(began, sample, usual, "after a kill between two writes")
+		s.step("killed after write %d", k)
+		s.foundDuplicates(began, sample, usual, "after a kill between two writes")
 	}
-	b.measure("kills", most, "")
+	s.measure("kills", most, "")
 }

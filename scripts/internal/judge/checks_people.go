@@ -45,8 +45,8 @@ func otherPeopleChecks() []Check {
 			Promise: "input that the operator must refuse changes no objects, and doesn't make the operator retry in a tight loop",
 			Why:     "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the API server busy until then.",
 			Lesson:  "03-workqueue/README.md",
-			requires: func(j *Judge) string {
-				if len(j.config.BadInput) == 0 {
+			requires: func(config *Config) string {
+				if len(config.BadInput) == 0 {
 					return "judge.yaml has no badInput"
 				}
 				return ""
@@ -62,34 +62,34 @@ const (
 	sidecar          = "judge-sidecar"
 )
 
-func foreignFieldsSurvive(b *Bench) {
-	sample := b.settles("shared")[0]
+func foreignFieldsSurvive(s *scenario) {
+	sample := s.settles("shared")[0]
 	type foreign struct {
 		what string
 		in   func(*unstructured.Unstructured) bool
 	}
-	for _, object := range b.owned(sample) {
+	for _, object := range s.owned(sample) {
 		began := time.Now()
 		all := []foreign{
 			{"label", func(o *unstructured.Unstructured) bool { return o.GetLabels()[foreignKey] == "yes" }},
 			{"annotation", func(o *unstructured.Unstructured) bool { return o.GetAnnotations()[foreignKey] == "yes" }},
 			{"finalizer", func(o *unstructured.Unstructured) bool { return slices.Contains(o.GetFinalizers(), foreignFinalizer) }},
 		}
-		changed := b.patch(object, fmt.Sprintf(`{"metadata":{"labels":{%[1]q:"yes"},"annotations":{%[1]q:"yes"},"finalizers":%[2]s}}`,
+		changed := s.patch(object, fmt.Sprintf(`{"metadata":{"labels":{%[1]q:"yes"},"annotations":{%[1]q:"yes"},"finalizers":%[2]s}}`,
 			foreignKey, asJSON(append(object.GetFinalizers(), foreignFinalizer))))
-		if b.addSidecar(changed) {
+		if s.addSidecar(changed) {
 			all = append(all, foreign{"sidecar", hasSidecar})
 		}
-		b.settle(time.Now().Add(b.config.Limits.Converge.Duration))
-		b.provoke(sample, changed)
+		s.settle(time.Now().Add(s.config.Limits.Converge.Duration))
+		s.provoke(sample, changed)
 		for _, f := range all {
-			now := b.now(object)
+			now := s.now(object)
 			if now == nil {
-				b.find(Error, b.evidence(began, object), "a %s with somebody else's fields disappears", object.GetKind())
+				s.find(Error, s.evidence(began, object), "a %s with somebody else's fields disappears", object.GetKind())
 				break
 			}
 			if !f.in(now) {
-				b.find(Error, b.evidence(began, object), "a %s loses the %s that somebody else added", object.GetKind(), f.what)
+				s.find(Error, s.evidence(began, object), "a %s loses the %s that somebody else added", object.GetKind(), f.what)
 			}
 		}
 	}
@@ -101,15 +101,15 @@ func asJSON(value any) string {
 }
 
 // addSidecar adds a container to the Pods of an object, if it has a template for them.
-func (b *Bench) addSidecar(object *unstructured.Unstructured) bool {
+func (s *scenario) addSidecar(object *unstructured.Unstructured) bool {
 	containers, found, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
 	if !found || len(containers) == 0 {
 		return false
 	}
 	first, _ := containers[0].(map[string]any)
-	b.step("add a sidecar to %s", title(object))
+	s.step("add a sidecar to %s", title(object))
 	patch := asJSON([]map[string]any{{"op": "add", "path": "/spec/template/spec/containers/-", "value": map[string]any{"name": sidecar, "image": first["image"]}}})
-	_, err := b.tryPatch(object, types.JSONPatchType, []byte(patch))
+	_, err := s.tryPatch(object, types.JSONPatchType, []byte(patch))
 	return err == nil
 }
 
@@ -119,139 +119,139 @@ func hasSidecar(object *unstructured.Unstructured) bool {
 }
 
 // provoke makes the operator write an owned object: by a mutation, and by drift.
-func (b *Bench) provoke(sample, object *unstructured.Unstructured) {
-	if len(b.mutations) > 0 {
-		m := b.mutations[0]
-		b.patch(sample, string(m.Patch))
-		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, m) }); err != nil {
-			b.unable("%v: see the check mutations", err)
+func (s *scenario) provoke(sample, object *unstructured.Unstructured) {
+	if len(s.mutations) > 0 {
+		m := s.mutations[0]
+		s.patch(sample, string(m.Patch))
+		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, m) }); err != nil {
+			s.unable("%v: see the check mutations", err)
 		}
 	}
-	now := b.now(object)
+	now := s.now(object)
 	if now == nil {
 		return
 	}
-	if drifts := b.drifts(now); len(drifts) > 0 {
-		b.step("change %s of %s by hand", drifts[0].path, title(object))
-		if _, err := b.tryPatch(object, drifts[0].patchType, drifts[0].patch); err != nil {
-			b.step("%v", err) // the operator has just deleted or changed it
+	if drifts := s.drifts(now); len(drifts) > 0 {
+		s.step("change %s of %s by hand", drifts[0].path, title(object))
+		if _, err := s.tryPatch(object, drifts[0].patchType, drifts[0].patch); err != nil {
+			s.step("%v", err) // the operator has just deleted or changed it
 		}
 	}
-	b.pass(settled)
-	if err := b.settle(time.Now().Add(b.config.Limits.Converge.Duration)); err != nil {
-		b.unable("%v: see the check converge", err)
+	s.pass(settled)
+	if err := s.settle(time.Now().Add(s.config.Limits.Converge.Duration)); err != nil {
+		s.unable("%v: see the check converge", err)
 	}
 }
 
-func takenNameIsLeftAlone(b *Bench) {
-	sample := b.settles("taken")[0]
-	owned := b.owned(sample)
-	b.replicas[0].Stop()
-	b.remove(sample, metav1.DeletePropagationBackground)
+func takenNameIsLeftAlone(s *scenario) {
+	sample := s.settles("taken")[0]
+	owned := s.owned(sample)
+	s.replicas[0].Stop()
+	s.remove(sample, metav1.DeletePropagationBackground)
 	for _, object := range owned {
-		b.remove(object, metav1.DeletePropagationBackground)
+		s.remove(object, metav1.DeletePropagationBackground)
 	}
-	err := b.within(b.config.Limits.Converge.Duration, func() error {
-		if b.now(sample) != nil {
-			b.forceDelete(sample)
+	err := s.within(s.config.Limits.Converge.Duration, func() error {
+		if s.now(sample) != nil {
+			s.forceDelete(sample)
 			return errors.New("the sample isn't gone")
 		}
-		return b.areGone(owned...)
+		return s.areGone(owned...)
 	})
 	if err != nil {
-		b.unable("%v", err)
+		s.unable("%v", err)
 	}
-	b.pass(settled) // the kubelet's last delete of a Pod names no UID, and could meet the new one
-	theirs := b.takeNames(owned)
-	b.pass(settled) // the scheduler changes new Pods
+	s.pass(settled) // the kubelet's last delete of a Pod names no UID, and could meet the new one
+	theirs := s.takeNames(owned)
+	s.pass(settled) // the scheduler changes new Pods
 	for i := range theirs {
-		if theirs[i] = b.now(theirs[i]); theirs[i] == nil {
-			b.unable("an object that the judge has created is gone, although the operator wasn't running")
+		if theirs[i] = s.now(theirs[i]); theirs[i] == nil {
+			s.unable("an object that the judge has created is gone, although the operator wasn't running")
 		}
 	}
-	b.step("somebody else's objects have the names now: create the sample again")
-	b.start()
+	s.step("somebody else's objects have the names now: create the sample again")
+	s.start()
 	began := time.Now()
-	b.create(b.sample("taken"))
-	failed := b.catchesUp("free")
+	s.create(s.sample("taken"))
+	failed := s.catchesUp("free")
 	for _, before := range theirs {
-		now := b.now(before)
+		now := s.now(before)
 		switch {
 		case now == nil:
-			b.find(Error, b.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
+			s.find(Error, s.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
 		case len(now.GetOwnerReferences()) > len(before.GetOwnerReferences()):
-			b.find(Error, b.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted together with that owner", before.GetKind())
+			s.find(Error, s.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted together with that owner", before.GetKind())
 		case asJSON(now.Object["spec"]) != asJSON(before.Object["spec"]) || asJSON(now.Object["data"]) != asJSON(before.Object["data"]):
-			b.find(Error, b.evidence(began, before), "somebody else's %s is changed", before.GetKind())
+			s.find(Error, s.evidence(began, before), "somebody else's %s is changed", before.GetKind())
 		}
 	}
-	if failed != nil && len(b.result.Findings) == 0 {
-		b.unable("a sample whose name is free doesn't become ready either: %v", failed)
+	if failed != nil && len(s.result.Findings) == 0 {
+		s.unable("a sample whose name is free doesn't become ready either: %v", failed)
 	}
 }
 
 // takeNames creates objects of somebody else with the names of these, which are being deleted.
-func (b *Bench) takeNames(owned []*unstructured.Unstructured) (theirs []*unstructured.Unstructured) {
+func (s *scenario) takeNames(owned []*unstructured.Unstructured) (theirs []*unstructured.Unstructured) {
 	for _, object := range owned {
-		copied := b.theirs(object)
-		err := b.within(b.config.Limits.Converge.Duration, func() error {
-			created, err := b.api(copied).Create(b.Context(), copied, metav1.CreateOptions{FieldManager: "somebody"})
+		copied := s.theirs(object)
+		err := s.within(s.config.Limits.Converge.Duration, func() error {
+			created, err := s.api(copied).Create(s.Context(), copied, metav1.CreateOptions{FieldManager: "somebody"})
 			if err == nil {
-				b.made[created.GetUID()] = true
+				s.made[created.GetUID()] = true
 				theirs = append(theirs, created)
 			}
 			return err
 		})
 		if err != nil {
-			b.unable("%s can't be created by hand: %v", title(object), err)
+			s.unable("%s can't be created by hand: %v", title(object), err)
 		}
 	}
 	return theirs
 }
 
 // theirs returns an object with the same name that nobody's controller has made.
-func (b *Bench) theirs(object *unstructured.Unstructured) *unstructured.Unstructured {
+func (s *scenario) theirs(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	name := object.GetName()
 	delete(object.Object, "status")
-	object.Object["metadata"] = map[string]any{"name": name, "namespace": b.namespace, "labels": map[string]any{"owner": "somebody"}}
+	object.Object["metadata"] = map[string]any{"name": name, "namespace": s.namespace, "labels": map[string]any{"owner": "somebody"}}
 	for _, assigned := range []string{"clusterIP", "clusterIPs", "nodeName"} {
 		unstructured.RemoveNestedField(object.Object, "spec", assigned)
 	}
 	return object
 }
 
-func (b *Bench) forceDelete(object *unstructured.Unstructured) {
-	_, err := b.api(object).Patch(b.Context(), object.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	b.must(ignoreNotFound(err))
+func (s *scenario) forceDelete(object *unstructured.Unstructured) {
+	_, err := s.api(object).Patch(s.Context(), object.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	s.must(ignoreNotFound(err))
 }
 
 // conflictsLoseNothing changes owned objects while the operator's watches are late, and makes it
 // write at the same time.
-func conflictsLoseNothing(b *Bench) {
-	sample := b.settles("conflict")[0]
-	owned := b.owned(sample)
-	fault := b.replicas[0].proxy.Delay(2 * time.Second)
-	b.step("events reach the operator 2s late")
+func conflictsLoseNothing(s *scenario) {
+	sample := s.settles("conflict")[0]
+	owned := s.owned(sample)
+	fault := s.replicas[0].Proxy.Delay(2 * time.Second)
+	s.step("events reach the operator 2s late")
 	began := time.Now()
 	const rounds = 3
 	for round := range rounds {
 		for _, object := range owned {
-			b.patch(object, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/round-%d":"yes"}}}`, round))
+			s.patch(object, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/round-%d":"yes"}}}`, round))
 		}
-		if len(b.mutations) > 0 {
-			m := b.mutations[round%len(b.mutations)]
-			b.patch(sample, string(m.Patch))
+		if len(s.mutations) > 0 {
+			m := s.mutations[round%len(s.mutations)]
+			s.patch(sample, string(m.Patch))
 		}
-		b.pass(700 * time.Millisecond)
+		s.pass(700 * time.Millisecond)
 	}
-	b.pass(2 * time.Second)
+	s.pass(2 * time.Second)
 	fault.Stop()
-	b.awaits(sample)
+	s.awaits(sample)
 	for _, object := range owned {
 		for round := range rounds {
-			if disappears(b.history.of(object.GetUID()), fmt.Sprintf("judge.example.com/round-%d", round)) {
-				b.find(Error, b.evidence(began, object), "an annotation that somebody else added to a %s while the operator's events were late is lost", object.GetKind())
+			if disappears(s.history.of(object.GetUID()), fmt.Sprintf("judge.example.com/round-%d", round)) {
+				s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s while the operator's events were late is lost", object.GetKind())
 				break
 			}
 		}
@@ -290,53 +290,53 @@ func longestPause(start time.Time, requests []audit.Request, end time.Time) (lon
 	return max(longest, end.Sub(start))
 }
 
-func badInputIsRefused(b *Bench) {
+func badInputIsRefused(s *scenario) {
 	accepted := 0
-	for i, bad := range b.config.BadInput {
+	for i, bad := range s.config.BadInput {
 		name := fmt.Sprintf("bad-%d", i)
 		if i == 0 {
-			b.start()
+			s.start()
 		}
-		sample := b.create(b.sample(name))
-		b.awaits(sample)
-		before, used := b.owned(sample), b.usage(b.replicas[0])
+		sample := s.create(s.sample(name))
+		s.awaits(sample)
+		before, used := s.owned(sample), s.usage(s.replicas[0])
 		began := time.Now()
-		b.step("patch %s: %s", title(sample), bad.Patch)
-		_, err := b.tryPatch(sample, types.MergePatchType, bad.Patch)
+		s.step("patch %s: %s", title(sample), bad.Patch)
+		_, err := s.tryPatch(sample, types.MergePatchType, bad.Patch)
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
 			continue // the API server or a webhook refuses it, which is best
 		}
-		b.must(err)
+		s.must(err)
 		accepted++
-		_ = b.within(b.config.Limits.Quiet.Duration/2, func() error { // it may need no request for that
-			if len(b.since(began, func(audit.Request) bool { return true })) == 0 {
+		_ = s.within(s.config.Limits.Quiet.Duration/2, func() error { // it may need no request for that
+			if len(s.since(began, func(audit.Request) bool { return true })) == 0 {
 				return errors.New("the operator hasn't noticed the bad input")
 			}
 			return nil
 		})
 		noticed := time.Now()
-		b.pass(b.config.Limits.Quiet.Duration / 2)
+		s.pass(s.config.Limits.Quiet.Duration / 2)
 		ended := time.Now()
 		watched := ended.Sub(noticed)
-		requests := b.since(noticed, func(audit.Request) bool { return true })
+		requests := s.since(noticed, func(audit.Request) bool { return true })
 		if float64(len(requests)) > loop*watched.Seconds() || longestPause(noticed, requests, ended) < min(pause, watched/4) {
-			b.find(Error, seen(requests), "the bad input %q makes the operator send %d requests in %v", bad.Name, len(requests), watched.Round(time.Second))
+			s.find(Error, seen(requests), "the bad input %q makes the operator send %d requests in %v", bad.Name, len(requests), watched.Round(time.Second))
 		}
-		if crashes := b.crashes(); len(crashes) == 0 {
-			if cpu := b.usage(b.replicas[0]).cpu - used.cpu; cpu > time.Since(began)/2 {
-				b.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("%v of CPU time in %v", cpu.Round(time.Millisecond), watched.Round(time.Millisecond))}},
+		if crashes := s.crashes(); len(crashes) == 0 {
+			if cpu := s.usage(s.replicas[0]).cpu - used.cpu; cpu > time.Since(began)/2 {
+				s.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("%v of CPU time in %v", cpu.Round(time.Millisecond), watched.Round(time.Millisecond))}},
 					"the bad input %q keeps a processor busy", bad.Name)
 			}
 		}
 		for _, object := range before {
-			now := b.now(object)
+			now := s.now(object)
 			if now == nil || asJSON(now.Object["spec"]) != asJSON(object.Object["spec"]) {
-				b.find(Error, b.evidence(began, object), "the bad input %q changes or deletes a %s", bad.Name, object.GetKind())
+				s.find(Error, s.evidence(began, object), "the bad input %q changes or deletes a %s", bad.Name, object.GetKind())
 			}
 		}
-		b.foundCrashes()
+		s.foundCrashes()
 	}
 	if accepted == 0 {
-		b.step("the API server refuses all of badInput, so the operator never sees it")
+		s.step("the API server refuses all of badInput, so the operator never sees it")
 	}
 }

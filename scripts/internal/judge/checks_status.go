@@ -31,59 +31,59 @@ func statusChecks() []Check {
 	}
 }
 
-func generationIsObserved(b *Bench) {
-	sample := b.settles("observed")[0]
+func generationIsObserved(s *scenario) {
+	sample := s.settles("observed")[0]
 	began := time.Now()
-	sample = b.patch(sample, string(b.mutations[0].Patch))
-	if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, b.mutations[0]) }); err != nil {
-		b.unable("%s: see the check mutations", b.plain(err))
+	sample = s.patch(sample, string(s.mutations[0].Patch))
+	if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, s.mutations[0]) }); err != nil {
+		s.unable("%s: see the check mutations", s.plain(err))
 	}
-	b.pass(settled)
-	if err := b.settle(time.Now().Add(b.config.Limits.Converge.Duration)); err != nil {
-		b.unable("%s: see the check converge", b.plain(err))
+	s.pass(settled)
+	if err := s.settle(time.Now().Add(s.config.Limits.Converge.Duration)); err != nil {
+		s.unable("%s: see the check converge", s.plain(err))
 	}
-	now := b.now(sample)
+	now := s.now(sample)
 	if now.GetGeneration() == 1 {
-		b.skip("the generation stays 1, because the first mutation changes only metadata")
+		s.skip("the generation stays 1, because the first mutation changes only metadata")
 	}
 	observed, found := observedGeneration(now)
 	switch {
 	case !found:
-		b.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "neither the status nor any of its conditions has an observedGeneration")
+		s.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "neither the status nor any of its conditions has an observedGeneration")
 	case observed != now.GetGeneration():
-		err := b.within(b.config.Limits.Converge.Duration, func() error {
-			now = b.now(sample)
+		err := s.within(s.config.Limits.Converge.Duration, func() error {
+			now = s.now(sample)
 			if observed, _ = observedGeneration(now); observed != now.GetGeneration() {
 				return fmt.Errorf("observedGeneration is %d, but the generation is %d", observed, now.GetGeneration())
 			}
 			return nil
 		})
 		if err != nil {
-			b.find(Error, b.evidence(began, now), "observedGeneration lags behind the generation after a mutation")
+			s.find(Error, s.evidence(began, now), "observedGeneration lags behind the generation after a mutation")
 			return
 		}
 	}
-	b.findReadyTooSoon(now)
+	s.findReadyTooSoon(now)
 }
 
 // findReadyTooSoon reports a finding if the sample was ever ready for its generation before the
 // rollout of a Deployment, or another kind of workload, that it owns had begun.
-func (b *Bench) findReadyTooSoon(sample *unstructured.Unstructured) {
-	owned := slices.DeleteFunc(b.owned(sample), func(object *unstructured.Unstructured) bool {
+func (s *scenario) findReadyTooSoon(sample *unstructured.Unstructured) {
+	owned := slices.DeleteFunc(s.owned(sample), func(object *unstructured.Unstructured) bool {
 		_, found := observedGeneration(object)
 		return !found || object.GroupVersionKind().Group != appsv1.GroupName
 	})
-	for _, v := range b.history.of(sample.GetUID()) {
-		if observed, _ := observedGeneration(v.object); observed != v.object.GetGeneration() || b.ready.holds(v.object, v.object) != nil {
+	for _, v := range s.history.of(sample.GetUID()) {
+		if observed, _ := observedGeneration(v.object); observed != v.object.GetGeneration() || s.ready.holds(v.object, v.object) != nil {
 			continue
 		}
 		for _, object := range owned {
-			then := b.history.asOf(v.object.GetResourceVersion(), object)
+			then := s.history.asOf(v.object.GetResourceVersion(), object)
 			if then == nil {
 				continue
 			}
 			if observed, _ := observedGeneration(then); observed < then.GetGeneration() {
-				b.find(Error, []Evidence{
+				s.find(Error, []Evidence{
 					{At: v.at, Text: title(v.object), Detail: text(v.object)},
 					{At: v.at, Text: title(then) + " at that time", Detail: text(then)},
 				}, "a sample was ready too soon: the rollout of its %s hadn't begun yet", object.GetKind())
@@ -116,15 +116,15 @@ func conditions(object *unstructured.Unstructured) (all []map[string]any) {
 	return all
 }
 
-func conditionsAreWellFormed(b *Bench) {
-	sample := b.settles("conditions")[0]
-	if len(b.mutations) > 0 {
-		b.patch(sample, string(b.mutations[0].Patch))
-		b.awaits(sample)
+func conditionsAreWellFormed(s *scenario) {
+	sample := s.settles("conditions")[0]
+	if len(s.mutations) > 0 {
+		s.patch(sample, string(s.mutations[0].Patch))
+		s.awaits(sample)
 	}
-	b.patch(sample, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`)
-	b.pass(settled)
-	versions := b.history.of(sample.GetUID())
+	s.patch(sample, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`)
+	s.pass(settled)
+	versions := s.history.of(sample.GetUID())
 	last := map[string]map[string]any{} // by type
 	seenAny := false
 	said := map[string]bool{}
@@ -132,7 +132,7 @@ func conditionsAreWellFormed(b *Bench) {
 		what := fmt.Sprintf(format, args...)
 		if !said[what] {
 			said[what] = true
-			b.find(Error, []Evidence{{At: v.at, Text: title(v.object), Detail: asYAML(v.object.Object["status"])}}, "%s", what)
+			s.find(Error, []Evidence{{At: v.at, Text: title(v.object), Detail: asYAML(v.object.Object["status"])}}, "%s", what)
 		}
 	}
 	for _, v := range versions {
@@ -152,6 +152,6 @@ func conditionsAreWellFormed(b *Bench) {
 		}
 	}
 	if !seenAny {
-		b.skip("%s has no conditions", sample.GetKind())
+		s.skip("%s has no conditions", sample.GetKind())
 	}
 }

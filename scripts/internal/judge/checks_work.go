@@ -51,8 +51,8 @@ func workChecks() []Check {
 			Promise: "an operator that starts before its CRD exists waits for it, or exits and works after a restart",
 			Why:     "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the operator by hand.",
 			Lesson:  "01-raw-watch/README.md",
-			judge: func(b *Bench) {
-				startsLater(b, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(b.samples[0].GroupVersionKind().Group) })
+			judge: func(s *scenario) {
+				startsLater(s, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(s.samples[0].GroupVersionKind().Group) })
 			},
 		},
 		{
@@ -60,136 +60,136 @@ func workChecks() []Check {
 			Promise: "an operator that starts before it has its permissions waits for them, or exits and works after a restart",
 			Why:     "If a Role is applied a second too late, nobody should have to step in. While the operator waits, it must not flood the API server with requests.",
 			Lesson:  "02-informers/README.md",
-			judge: func(b *Bench) {
-				startsLater(b, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
+			judge: func(s *scenario) {
+				startsLater(s, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
 			},
 		},
 	}
 }
 
 // startsLater starts the operator while something is missing that it needs.
-func startsLater(b *Bench, missing string, hide func(*faultproxy.Proxy) *faultproxy.Fault) {
+func startsLater(s *scenario, missing string, hide func(*faultproxy.Proxy) *faultproxy.Fault) {
 	var fault *faultproxy.Fault
-	r := b.startBehind(func(p *faultproxy.Proxy) { fault = hide(p) })
-	sample := b.create(b.sample("early"))
-	lasts := b.config.Limits.Quiet.Duration / 2
-	b.step("%s for %v", missing, lasts)
-	err := b.within(b.config.Limits.Converge.Duration, func() error {
+	r := s.startBehind(func(p *faultproxy.Proxy) { fault = hide(p) })
+	sample := s.create(s.sample("early"))
+	lasts := s.config.Limits.Quiet.Duration / 2
+	s.step("%s for %v", missing, lasts)
+	err := s.within(s.config.Limits.Converge.Duration, func() error {
 		if fault.Hits() == 0 {
-			return fmt.Errorf("the operator doesn't notice that %s: it has sent %d requests", missing, len(r.proxy.Requests()))
+			return fmt.Errorf("the operator doesn't notice that %s: it has sent %d requests", missing, len(r.Proxy.Requests()))
 		}
 		return nil
 	})
 	if err != nil {
-		b.unable("%v", err)
+		s.unable("%v", err)
 	}
 	began := time.Now()
-	b.pass(lasts)
-	if requests := b.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*lasts.Seconds() {
-		b.find(Error, seen(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
+	s.pass(lasts)
+	if requests := s.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*lasts.Seconds() {
+		s.find(Error, seen(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
 	}
-	b.step("now nothing is missing")
+	s.step("now nothing is missing")
 	fault.Stop()
 	began = time.Now()
-	if err := b.within(b.config.Limits.Recover.Duration, func() error { return b.isReady(sample) }); err != nil {
-		b.find(Error, b.evidence(began, sample), "%s at first, and when that is fixed, the operator doesn't do its work within %v: %s", missing, b.config.Limits.Recover.Duration, b.plain(err))
+	if err := s.within(s.config.Limits.Recover.Duration, func() error { return s.isReady(sample) }); err != nil {
+		s.find(Error, s.evidence(began, sample), "%s at first, and when that is fixed, the operator doesn't do its work within %v: %s", missing, s.config.Limits.Recover.Duration, s.plain(err))
 		return
 	}
-	b.measure("restarts", float64(len(b.crashes())), "")
-	b.measure("time until it works", time.Since(began).Seconds(), "s")
+	s.measure("restarts", float64(len(s.crashes())), "")
+	s.measure("time until it works", time.Since(began).Seconds(), "s")
 }
 
-func hasMutations(j *Judge) string {
-	if len(j.mutations) == 0 {
+func hasMutations(config *Config) string {
+	if len(config.Mutations) == 0 {
 		return "judge.yaml has no mutations"
 	}
 	return ""
 }
 
-func converges(b *Bench) {
-	b.start()
-	for i, sample := range b.samples {
+func converges(s *scenario) {
+	s.start()
+	for i, sample := range s.samples {
 		began := time.Now()
-		created := b.create(b.renamed(sample, sample.GetName()))
-		if err := b.becomes(created); err != nil {
-			b.find(Error, b.evidence(began, created), "%s doesn't converge: %s", title(sample), b.plain(err))
+		created := s.create(s.renamed(sample, sample.GetName()))
+		if err := s.becomes(created); err != nil {
+			s.find(Error, s.evidence(began, created), "%s doesn't converge: %s", title(sample), s.plain(err))
 			continue
 		}
 		if i == 0 {
-			b.measure("time until the first sample is ready", time.Since(began).Seconds()-settled.Seconds(), "s")
+			s.measure("time until the first sample is ready", time.Since(began).Seconds()-settled.Seconds(), "s")
 		}
 	}
-	b.foundCrashes()
+	s.foundCrashes()
 }
 
 // evidence is what the operator has sent since then, and the object as it is. If a finding can't
 // show all of the requests, those about this object take precedence.
-func (b *Bench) evidence(since time.Time, object *unstructured.Unstructured) (evidence []Evidence) {
-	requests := b.writes(since)
+func (s *scenario) evidence(since time.Time, object *unstructured.Unstructured) (evidence []Evidence) {
+	requests := s.writes(since)
 	if len(requests) == 0 {
-		requests = b.requests()
+		requests = s.requests()
 	}
-	slices.SortStableFunc(requests, func(x, y audit.Request) int { return b.distance(x, object) - b.distance(y, object) })
+	slices.SortStableFunc(requests, func(x, y audit.Request) int { return s.distance(x, object) - s.distance(y, object) })
 	slices.SortStableFunc(requests[:min(len(requests), mostSeen)], inOrder)
 	evidence = seen(requests)
-	if now := b.now(object); now != nil {
+	if now := s.now(object); now != nil {
 		evidence = append(evidence, Evidence{At: time.Now(), Text: title(now) + " now", Detail: text(now)})
 	}
-	return append(evidence, b.crashes()...)
+	return append(evidence, s.crashes()...)
 }
 
 // distance is 0 for a request about the object, and 1 for others.
-func (b *Bench) distance(r audit.Request, object *unstructured.Unstructured) int {
-	resource := b.mapping(object).Resource
+func (s *scenario) distance(r audit.Request, object *unstructured.Unstructured) int {
+	resource := s.mapping(object).Resource
 	if r.Name == object.GetName() && r.Group == resource.Group && withoutSubresource(r.Resource) == resource.Resource {
 		return 0
 	}
 	return 1
 }
 
-func (b *Bench) crashes() (crashes []Evidence) {
-	for _, r := range b.replicas {
+func (s *scenario) crashes() (crashes []Evidence) {
+	for _, r := range s.replicas {
 		crashes = append(crashes, r.exits()...)
 	}
 	return crashes
 }
 
 // foundCrashes is a finding if the operator has exited by itself.
-func (b *Bench) foundCrashes() {
-	if crashes := b.crashes(); len(crashes) > 0 {
-		b.find(Error, crashes, "the operator exits unexpectedly")
+func (s *scenario) foundCrashes() {
+	if crashes := s.crashes(); len(crashes) > 0 {
+		s.find(Error, crashes, "the operator exits unexpectedly")
 	}
 }
 
-func mutationsReach(b *Bench) {
-	for i, m := range b.mutations {
+func mutationsReach(s *scenario) {
+	for i, m := range s.mutations {
 		var sample *unstructured.Unstructured
 		if i == 0 {
-			sample = b.settles(fmt.Sprintf("mutated-%d", i))[0]
+			sample = s.settles(fmt.Sprintf("mutated-%d", i))[0]
 		} else {
-			sample = b.create(b.sample(fmt.Sprintf("mutated-%d", i)))
-			b.awaits(sample)
+			sample = s.create(s.sample(fmt.Sprintf("mutated-%d", i)))
+			s.awaits(sample)
 		}
 		began := time.Now()
-		sample = b.patch(sample, string(m.Patch))
-		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.hasEffect(sample, m) }); err != nil {
-			b.find(Error, b.evidence(began, sample), "the mutation %q doesn't have the expected effect: %s", m.Name, b.plain(err))
+		sample = s.patch(sample, string(m.Patch))
+		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, m) }); err != nil {
+			s.find(Error, s.evidence(began, sample), "the mutation %q doesn't have the expected effect: %s", m.Name, s.plain(err))
 			continue
 		}
-		if err := b.becomes(sample); err != nil {
-			b.find(Error, b.evidence(began, sample), "after the mutation %q, the sample doesn't converge: %s", m.Name, b.plain(err))
+		if err := s.becomes(sample); err != nil {
+			s.find(Error, s.evidence(began, sample), "after the mutation %q, the sample doesn't converge: %s", m.Name, s.plain(err))
 		}
 	}
 }
 
 // hasEffect returns nil if the objects that the sample owns are as the mutation's expectations say.
-func (b *Bench) hasEffect(sample *unstructured.Unstructured, m mutation) error {
-	now := b.now(sample)
+func (s *scenario) hasEffect(sample *unstructured.Unstructured, m mutation) error {
+	now := s.now(sample)
 	if now == nil {
 		return fmt.Errorf("%s is gone", title(sample))
 	}
 	for _, e := range m.expect {
-		owned := slices.DeleteFunc(b.owned(now), func(object *unstructured.Unstructured) bool { return object.GetKind() != e.kind })
+		owned := slices.DeleteFunc(s.owned(now), func(object *unstructured.Unstructured) bool { return object.GetKind() != e.kind })
 		if e.expression != nil {
 			err := fmt.Errorf("there is no %s", e.kind)
 			for _, object := range owned {
@@ -208,22 +208,22 @@ func (b *Bench) hasEffect(sample *unstructured.Unstructured, m mutation) error {
 	return nil
 }
 
-func driftIsReverted(b *Bench) {
-	sample := b.settles("drifted")[0]
+func driftIsReverted(s *scenario) {
+	sample := s.settles("drifted")[0]
 	tried := 0
-	for _, object := range b.owned(sample) {
-		for _, leaf := range b.drifts(object) {
+	for _, object := range s.owned(sample) {
+		for _, leaf := range s.drifts(object) {
 			tried++
 			began := time.Now()
-			b.step("change %s of %s by hand, from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes)
-			drifted, err := b.tryPatch(object, leaf.patchType, leaf.patch)
+			s.step("change %s of %s by hand, from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes)
+			drifted, err := s.tryPatch(object, leaf.patchType, leaf.patch)
 			if err != nil {
-				b.step("%v", err) // the operator has just deleted or changed it
+				s.step("%v", err) // the operator has just deleted or changed it
 				tried--
 				continue
 			}
-			err = b.within(b.config.Limits.Converge.Duration, func() error {
-				now := b.nowOrReplaced(sample, drifted)
+			err = s.within(s.config.Limits.Converge.Duration, func() error {
+				now := s.nowOrReplaced(sample, drifted)
 				if now == nil {
 					return errors.New("it is gone")
 				}
@@ -233,24 +233,24 @@ func driftIsReverted(b *Bench) {
 				return nil
 			})
 			if err != nil {
-				b.find(Error, append([]Evidence{{At: began, Text: fmt.Sprintf("the judge changes %s of %s from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes), Detail: string(leaf.patch)}},
-					b.evidence(began, drifted)...), "a manual change to %s of a %s isn't reverted, although the operator set that field", leaf.path, object.GetKind())
+				s.find(Error, append([]Evidence{{At: began, Text: fmt.Sprintf("the judge changes %s of %s from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes), Detail: string(leaf.patch)}},
+					s.evidence(began, drifted)...), "a manual change to %s of a %s isn't reverted, although the operator set that field", leaf.path, object.GetKind())
 			}
-			b.awaits(sample)
+			s.awaits(sample)
 		}
 	}
 	if tried == 0 {
-		b.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, set by the operator according to managedFields, and not immutable")
+		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, set by the operator according to managedFields, and not immutable")
 	}
 }
 
-func deletedComesBack(b *Bench) {
-	sample := b.settles("deleted")[0]
-	for _, object := range b.owned(sample) {
+func deletedComesBack(s *scenario) {
+	sample := s.settles("deleted")[0]
+	for _, object := range s.owned(sample) {
 		began := time.Now()
-		b.remove(object, metav1.DeletePropagationBackground)
-		err := b.within(b.config.Limits.Converge.Duration, func() error {
-			for _, other := range b.owned(sample) {
+		s.remove(object, metav1.DeletePropagationBackground)
+		err := s.within(s.config.Limits.Converge.Duration, func() error {
+			for _, other := range s.owned(sample) {
 				if other.GetKind() == object.GetKind() && other.GetUID() != object.GetUID() && other.GetDeletionTimestamp() == nil {
 					return nil
 				}
@@ -258,9 +258,9 @@ func deletedComesBack(b *Bench) {
 			return errors.New("it doesn't come back")
 		})
 		if err != nil {
-			b.find(Error, b.evidence(began, sample), "a deleted %s doesn't come back", object.GetKind())
+			s.find(Error, s.evidence(began, sample), "a deleted %s doesn't come back", object.GetKind())
 			return
 		}
 	}
-	b.awaits(sample)
+	s.awaits(sample)
 }

@@ -35,11 +35,11 @@ func writeChecks() []Check {
 	}
 }
 
-func fewWrites(b *Bench) {
+func fewWrites(s *scenario) {
 	began := time.Now()
-	sample := b.settles("written")[0]
-	writes := b.writes(began)
-	b.foundNoOps(writes, "while a sample becomes ready")
+	sample := s.settles("written")[0]
+	writes := s.writes(began)
+	s.foundNoOps(writes, "while a sample becomes ready")
 	perObject := map[string][]audit.Request{}
 	for _, write := range writes {
 		if write.Code < 300 {
@@ -47,89 +47,89 @@ func fewWrites(b *Bench) {
 			perObject[key] = append(perObject[key], write)
 		}
 	}
-	b.measure("writes per sample", float64(len(writes)), "")
+	s.measure("writes per sample", float64(len(writes)), "")
 	for object, writes := range perObject {
-		if most := b.config.Limits.WritesPerObject; len(writes) > most {
-			b.find(Warning, seen(writes), "%s is written %d times until %s is ready, but the limit is %d", object, len(writes), title(sample), most)
+		if most := s.config.Limits.WritesPerObject; len(writes) > most {
+			s.find(Warning, seen(writes), "%s is written %d times until %s is ready, but the limit is %d", object, len(writes), title(sample), most)
 		}
 	}
 }
 
-func staysQuiet(b *Bench) {
-	sample := b.settles("quiet")[0]
+func staysQuiet(s *scenario) {
+	sample := s.settles("quiet")[0]
 	occasions := []struct {
 		name string
 		do   func(round int)
 	}{
 		{"nothing happens", func(int) {}},
-		{"the watches end and all objects are listed again", func(int) { b.replicas[0].proxy.GoneAsEvent() }},
+		{"the watches end and all objects are listed again", func(int) { s.replicas[0].Proxy.GoneAsEvent() }},
 		{"somebody annotates the sample", func(round int) {
-			b.patch(sample, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/unrelated":"%d"}}}`, round))
+			s.patch(sample, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/unrelated":"%d"}}}`, round))
 		}},
 		{"somebody labels an owned object", func(round int) {
-			for _, object := range b.owned(sample) {
-				b.patch(object, fmt.Sprintf(`{"metadata":{"labels":{"judge.example.com/unrelated":"%d"}}}`, round))
+			for _, object := range s.owned(sample) {
+				s.patch(object, fmt.Sprintf(`{"metadata":{"labels":{"judge.example.com/unrelated":"%d"}}}`, round))
 			}
 		}},
 	}
 	for _, occasion := range occasions {
-		writes := b.writesTwice(func(round int) {
-			lasts := b.config.Limits.Quiet.Duration
+		writes := s.writesTwice(func(round int) {
+			lasts := s.config.Limits.Quiet.Duration
 			if round == 1 {
 				lasts /= time.Duration(len(occasions))
 			}
-			b.step("%s; then the judge waits %v", occasion.name, lasts)
+			s.step("%s; then the judge waits %v", occasion.name, lasts)
 			occasion.do(round)
-			b.pass(lasts)
+			s.pass(lasts)
 		})
 		if len(writes) > 0 {
-			b.find(Error, seen(writes), "the operator writes when %s", occasion.name)
+			s.find(Error, seen(writes), "the operator writes when %s", occasion.name)
 		}
 	}
-	b.foundCrashes()
+	s.foundCrashes()
 }
 
 // writesTwice returns what the operator writes meanwhile, if it does so in both of two rounds. On a
 // busy machine, what it writes in the first round can be late, and about something earlier.
-func (b *Bench) writesTwice(do func(round int)) (writes []audit.Request) {
+func (s *scenario) writesTwice(do func(round int)) (writes []audit.Request) {
 	for round := 1; round <= 2; round++ {
 		began := time.Now()
 		do(round)
-		if writes = b.writes(began); len(writes) == 0 || b.settle(time.Now().Add(b.config.Limits.Converge.Duration)) != nil {
+		if writes = s.writes(began); len(writes) == 0 || s.settle(time.Now().Add(s.config.Limits.Converge.Duration)) != nil {
 			break
 		}
 	}
 	return writes
 }
 
-func restartsQuietly(b *Bench) {
-	b.settles("restarted")
-	writes := b.writesTwice(func(int) {
-		b.step("stop the operator")
-		b.replicas[len(b.replicas)-1].Stop()
-		again := b.start()
-		if err := b.within(b.config.Limits.Converge.Duration, func() error { return b.watches(again) }); err != nil {
-			b.unable("after the restart, %v", err)
+func restartsQuietly(s *scenario) {
+	s.settles("restarted")
+	writes := s.writesTwice(func(int) {
+		s.step("stop the operator")
+		s.replicas[len(s.replicas)-1].Stop()
+		again := s.start()
+		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.watches(again) }); err != nil {
+			s.unable("after the restart, %v", err)
 		}
-		b.pass(max(settled, b.config.Limits.Quiet.Duration/4))
+		s.pass(max(settled, s.config.Limits.Quiet.Duration/4))
 	})
 	if len(writes) > 0 {
-		b.find(Error, seen(writes), "after a restart, the operator writes although nothing has changed")
+		s.find(Error, seen(writes), "after a restart, the operator writes although nothing has changed")
 	}
 }
 
 // watches returns nil if the replica watches the samples' kind.
-func (b *Bench) watches(r *running) error {
-	for _, request := range r.proxy.Requests() {
-		if request.Verb == "watch" && request.Code < 300 && request.Resource == b.watched[0].Resource && request.Group == b.watched[0].Group {
+func (s *scenario) watches(r *running) error {
+	for _, request := range r.Proxy.Requests() {
+		if request.Verb == "watch" && request.Code < 300 && request.Resource == s.watched[0].Resource && request.Group == s.watched[0].Group {
 			return nil
 		}
 	}
-	return fmt.Errorf("the operator doesn't watch %s", b.watched[0].Resource)
+	return fmt.Errorf("the operator doesn't watch %s", s.watched[0].Resource)
 }
 
 // foundNoOps is a finding for the writes that the server has answered with the object as it was.
-func (b *Bench) foundNoOps(writes []audit.Request, when string) {
+func (s *scenario) foundNoOps(writes []audit.Request, when string) {
 	last := map[string]string{} // by object, its resourceVersion
 	var same []audit.Request
 	for _, write := range writes {
@@ -143,6 +143,6 @@ func (b *Bench) foundNoOps(writes []audit.Request, when string) {
 		last[object] = write.ResourceVersion
 	}
 	if len(same) > 0 {
-		b.find(Warning, seen(same), "%s, the operator writes what is already stored", when)
+		s.find(Warning, seen(same), "%s, the operator writes what is already stored", when)
 	}
 }

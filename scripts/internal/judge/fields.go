@@ -31,9 +31,9 @@ const mostDrifts = 3
 
 // drifts returns changes of some of the fields that the operator owns. The API server accepts each
 // of them.
-func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
+func (s *scenario) drifts(object *unstructured.Unstructured) (drifts []drift) {
 	var paths []fieldpath.Path
-	first := b.history.of(object.GetUID())[0].object // only the operator has written this one
+	first := s.history.of(object.GetUID())[0].object // only the operator has written this one
 	for _, entry := range first.GetManagedFields() {
 		if entry.Subresource != "" || entry.FieldsV1 == nil {
 			continue
@@ -50,7 +50,7 @@ func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
 	}
 	// With an update, managedFields also names the operator for the API server's defaults. What it
 	// wants is in the body of the write that created the object.
-	wanted := b.wanted(object)
+	wanted := s.wanted(object)
 	paths = slices.DeleteFunc(paths, func(path fieldpath.Path) bool {
 		_, _, found := locate(wanted, path)
 		return !found
@@ -58,7 +58,7 @@ func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
 	// The spec's own fields first, and then the deeper ones.
 	slices.SortStableFunc(paths, func(a, b fieldpath.Path) int { return len(a) - len(b) })
 	for _, path := range paths {
-		if d, ok := b.drift(object, path); ok {
+		if d, ok := s.drift(object, path); ok {
 			drifts = append(drifts, d)
 		}
 		if len(drifts) == mostDrifts {
@@ -69,12 +69,12 @@ func (b *Bench) drifts(object *unstructured.Unstructured) (drifts []drift) {
 }
 
 // wanted returns the object as the operator has sent it first.
-func (b *Bench) wanted(object *unstructured.Unstructured) (fields map[string]any) {
-	for _, write := range b.requests() {
+func (s *scenario) wanted(object *unstructured.Unstructured) (fields map[string]any) {
+	for _, write := range s.requests() {
 		if write.Name != object.GetName() || write.Code >= 300 || write.Verb != "create" && write.Verb != "patch" {
 			continue
 		}
-		if mapping := b.mapping(object); write.Resource != mapping.Resource.Resource || write.Group != mapping.Resource.Group {
+		if mapping := s.mapping(object); write.Resource != mapping.Resource.Resource || write.Group != mapping.Resource.Group {
 			continue
 		}
 		if yaml.Unmarshal([]byte(audit.Readable(write.Body)), &fields) == nil {
@@ -99,7 +99,7 @@ func isContent(path fieldpath.Path) bool {
 }
 
 // drift returns a change of that field that the API server accepts.
-func (b *Bench) drift(object *unstructured.Unstructured, path fieldpath.Path) (drift, bool) {
+func (s *scenario) drift(object *unstructured.Unstructured, path fieldpath.Path) (drift, bool) {
 	d := drift{path: path, patchType: types.JSONPatchType}
 	pointer, was, found := locate(object.Object, path)
 	if !found {
@@ -113,7 +113,7 @@ func (b *Bench) drift(object *unstructured.Unstructured, path fieldpath.Path) (d
 		if err != nil {
 			return d, false
 		}
-		result, err := b.api(object).Patch(b.Context(), object.GetName(), d.patchType, patch, metav1.PatchOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}})
+		result, err := s.api(object).Patch(s.Context(), object.GetName(), d.patchType, patch, metav1.PatchOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			continue // it is immutable, or invalid
 		}

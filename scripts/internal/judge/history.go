@@ -1,6 +1,6 @@
 package judge
 
-// Everything that happens to the objects of a bench, as watches show it.
+// Everything that happens to the objects of a scenario, as watches show it.
 
 import (
 	"context"

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"example.com/operators/scripts/internal/access"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -45,10 +45,10 @@ func Init(ctx context.Context, o Options, dir string) (string, error) {
 		return "", err
 	}
 	var found draft
-	t := &trial{ctx: ctx}
+	t := &attempt{ctx: ctx}
 	result := t.try(func() {
-		b := j.newBench(t)
-		found = b.explore()
+		s := j.newScenario(t)
+		found = s.explore()
 	})
 	if result.Why != "" {
 		return "", problem.New("%s", result.Why).ToDo("this is the end of the operator's log:\n%s", result.Log)
@@ -57,26 +57,26 @@ func Init(ctx context.Context, o Options, dir string) (string, error) {
 }
 
 // explore runs the operator with a sample.
-func (b *Bench) explore() (d draft) {
-	b.start()
-	sample := b.create(b.sample(b.samples[0].GetName()))
-	limit := time.Now().Add(b.config.Limits.Converge.Duration)
-	if err := b.within(time.Until(limit), func() error {
-		if len(b.createdKinds()) == 0 {
+func (s *scenario) explore() (d draft) {
+	s.start()
+	sample := s.create(s.sample(s.samples[0].GetName()))
+	limit := time.Now().Add(s.config.Limits.Converge.Duration)
+	if err := s.within(time.Until(limit), func() error {
+		if len(s.createdKinds()) == 0 {
 			return fmt.Errorf("the operator creates nothing for the sample")
 		}
 		return nil
 	}); err != nil {
-		b.Fatalf("%v", err)
+		s.Fatalf("%v", err)
 	}
-	b.pass(2 * settled)
-	if err := b.settle(limit); err != nil {
-		b.Fatalf("%v", err)
+	s.pass(2 * settled)
+	if err := s.settle(limit); err != nil {
+		s.Fatalf("%v", err)
 	}
-	d.owns = b.createdKinds()
-	b.config.Owns = d.owns
-	owned := b.ownedNow(sample)
-	d.ready = readiness(b.now(sample))
+	d.owns = s.createdKinds()
+	s.config.Owns = d.owns
+	owned := s.ownedNow(sample)
+	d.ready = readiness(s.now(sample))
 	for _, field := range leaves(sample.Object["spec"], []string{"spec"}) {
 		for _, object := range owned {
 			if field.value == object.GetName() {
@@ -87,7 +87,7 @@ func (b *Bench) explore() (d draft) {
 	}
 	for _, field := range leaves(sample.Object["spec"], []string{"spec"}) {
 		if len(d.mutations) < mostMutations {
-			if p, ok := b.propose(sample, field); ok {
+			if p, ok := s.propose(sample, field); ok {
 				d.mutations = append(d.mutations, p)
 			}
 		}
@@ -96,14 +96,14 @@ func (b *Bench) explore() (d draft) {
 }
 
 // createdKinds are the kinds of the objects that the operator has created in this namespace.
-func (b *Bench) createdKinds() (kinds []metav1.TypeMeta) {
-	for _, write := range b.writes(time.Time{}) {
-		creates := write.Verb == "create" || access.IsApply(write)
-		if !creates || write.Code >= 300 || write.Namespace != b.namespace || strings.Contains(write.Resource, "/") {
+func (s *scenario) createdKinds() (kinds []metav1.TypeMeta) {
+	for _, write := range s.writes(time.Time{}) {
+		creates := write.Verb == "create" || operator.IsApply(write)
+		if !creates || write.Code >= 300 || write.Namespace != s.namespace || strings.Contains(write.Resource, "/") {
 			continue
 		}
-		kind, err := b.mapper.KindFor(schema.GroupVersionResource{Group: write.Group, Resource: write.Resource})
-		if err != nil || kind.GroupKind() == b.samples[0].GroupVersionKind().GroupKind() {
+		kind, err := s.mapper.KindFor(schema.GroupVersionResource{Group: write.Group, Resource: write.Resource})
+		if err != nil || kind.GroupKind() == s.samples[0].GroupVersionKind().GroupKind() {
 			continue
 		}
 		meta := metav1.TypeMeta{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}
@@ -116,12 +116,12 @@ func (b *Bench) createdKinds() (kinds []metav1.TypeMeta) {
 
 // ownedNow asks the API server for the objects that the sample owns, because the history doesn't
 // follow their kinds yet.
-func (b *Bench) ownedNow(sample *unstructured.Unstructured) (owned []*unstructured.Unstructured) {
-	for _, kind := range b.config.Owns {
-		mapping, err := b.mapper.RESTMapping(kind.GroupVersionKind().GroupKind(), kind.GroupVersionKind().Version)
-		b.must(err)
-		list, err := b.of(mapping.Resource).List(b.Context(), metav1.ListOptions{})
-		b.must(err)
+func (s *scenario) ownedNow(sample *unstructured.Unstructured) (owned []*unstructured.Unstructured) {
+	for _, kind := range s.config.Owns {
+		mapping, err := s.mapper.RESTMapping(kind.GroupVersionKind().GroupKind(), kind.GroupVersionKind().Version)
+		s.must(err)
+		list, err := s.of(mapping.Resource).List(s.Context(), metav1.ListOptions{})
+		s.must(err)
 		for i := range list.Items {
 			if controller := metav1.GetControllerOf(&list.Items[i]); controller == nil || controller.UID == sample.GetUID() {
 				owned = append(owned, &list.Items[i])
@@ -173,22 +173,22 @@ func leaves(value any, path []string) (all []leaf) {
 }
 
 // propose changes a field of the sample, and looks which fields of the owned objects follow.
-func (b *Bench) propose(sample *unstructured.Unstructured, field leaf) (p proposal, ok bool) {
+func (s *scenario) propose(sample *unstructured.Unstructured, field leaf) (p proposal, ok bool) {
 	values := others(field.value)
 	if len(values) == 0 || !isIdentifiers(field.path) {
 		return p, false
 	}
 	p.name, p.patch = "change "+field.path[len(field.path)-1], patchOf(field.path, values[0])
 	usual := map[string]int{}
-	for _, object := range b.ownedNow(sample) {
+	for _, object := range s.ownedNow(sample) {
 		usual[object.GetKind()]++
 	}
-	if _, err := b.tryPatch(sample, "application/merge-patch+json", []byte(p.patch)); err != nil {
+	if _, err := s.tryPatch(sample, "application/merge-patch+json", []byte(p.patch)); err != nil {
 		return p, false // it is immutable, or the value is invalid
 	}
-	b.pass(settled)
-	_ = b.settle(time.Now().Add(b.config.Limits.Converge.Duration))
-	for _, object := range b.ownedNow(sample) {
+	s.pass(settled)
+	_ = s.settle(time.Now().Add(s.config.Limits.Converge.Duration))
+	for _, object := range s.ownedNow(sample) {
 		for _, part := range []string{"spec", "data", "metadata"} {
 			for _, follower := range leaves(object.Object[part], []string{part}) {
 				isName := part == "metadata" && len(follower.path) == 2 && follower.path[1] == "name"
@@ -203,9 +203,9 @@ func (b *Bench) propose(sample *unstructured.Unstructured, field leaf) (p propos
 			}
 		}
 	}
-	b.patch(sample, patchOf(field.path, field.value))
-	b.pass(settled)
-	_ = b.settle(time.Now().Add(b.config.Limits.Converge.Duration))
+	s.patch(sample, patchOf(field.path, field.value))
+	s.pass(settled)
+	_ = s.settle(time.Now().Add(s.config.Limits.Converge.Duration))
 	return p, len(p.expect) > 0
 }
 

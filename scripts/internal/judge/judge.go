@@ -3,9 +3,12 @@ package judge
 // One run of the judge: it prepares the cluster, and runs the checks.
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -14,8 +17,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -23,10 +29,8 @@ import (
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
-	"example.com/operators/scripts/internal/access"
-	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/program"
 )
 
 // Options say what to judge, and where.
@@ -35,9 +39,8 @@ type Options struct {
 	// Command starts the operator. {kubeconfig}, {namespace}, {metrics} and {probes} in its
 	// arguments are replaced: by a path, by the namespace to act on, and by free ports.
 	Command []string
-	// Target is the API server, with an administrator's credentials, and Kubectl uses the same.
-	Target  *rest.Config
-	Kubectl kubectl.Kubectl
+	// Target is the API server, with an administrator's credentials.
+	Target *rest.Config
 	// Checks are those to run.
 	Checks []Check
 	// Parallel is how many of them run at the same time, if each has an operator that only acts on
@@ -52,11 +55,10 @@ type Judge struct {
 	config      *Config
 	command     []string
 	target      *rest.Config
-	kubectl     kubectl.Kubectl
 	client      kubernetes.Interface
 	dynamic     dynamic.Interface
-	mapper      meta.RESTMapper
-	permissions program.Permissions
+	mapper      *restmapper.DeferredDiscoveryRESTMapper
+	permissions operator.Permissions
 	samples     []*unstructured.Unstructured
 	ready       *expression
 	mutations   []mutation
@@ -90,7 +92,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		if o.Progress != nil {
 			o.Progress(result)
 		}
-		if why := check.needs(j); why != "" {
+		if why := check.NotFor(j.config); why != "" {
 			result.Verdict, result.Why = Skipped, why
 		} else {
 			result = j.try(ctx, check)
@@ -102,7 +104,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	}
 	var alone, together []int
 	for i, check := range o.Checks {
-		if check.alone || !j.isNamespaced() {
+		if check.Alone || !j.isNamespaced() {
 			alone = append(alone, i)
 		} else {
 			together = append(together, i)
@@ -134,7 +136,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 // newJudge returns a Judge whose manifests are applied.
 func newJudge(ctx context.Context, o Options) (*Judge, error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
-	j := &Judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target), kubectl: o.Kubectl}
+	j := &Judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
 	j.target.QPS = -1
 	if err := errors.Join(j.readSamples(), j.compile(), j.connect()); err != nil {
 		return nil, err
@@ -156,8 +158,8 @@ const longest = 10 * time.Minute
 func (j *Judge) try(ctx context.Context, check Check) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("the check didn't end within %v", longest))
 	defer cancel()
-	t := &trial{ctx: ctx, result: Result{Check: check.Name, Promise: check.Promise}}
-	return t.try(func() { check.judge(j.newBench(t)) })
+	t := &attempt{ctx: ctx, result: Result{Check: check.Name, Promise: check.Promise}}
+	return t.try(func() { check.judge(j.newScenario(t)) })
 }
 
 func (j *Judge) readSamples() error {
@@ -218,16 +220,16 @@ func (j *Judge) connect() (err error) {
 }
 
 // grants are the operator's permissions: those of judge.yaml or, without any there, all.
-func (j *Judge) grants() (program.Permissions, error) {
+func (j *Judge) grants() (operator.Permissions, error) {
 	if j.config.Permissions == "" {
-		return program.Everything(), nil
+		return operator.Everything(), nil
 	}
-	permissions, err := program.ReadPermissions(j.config.Permissions)
+	permissions, err := operator.ReadPermissions(j.config.Permissions)
 	if err != nil {
-		return program.Permissions{}, err
+		return operator.Permissions{}, err
 	}
-	if stale := access.Compare(permissions.Rules(), nil, j.config.UnusedPermissions).Stale; len(stale) > 0 {
-		return program.Permissions{}, problem.New("unusedPermissions: %s doesn't grant %s", j.config.Permissions, strings.Join(stale, ", ")).
+	if stale := operator.Compare(permissions.Rules, nil, j.config.UnusedPermissions).Stale; len(stale) > 0 {
+		return operator.Permissions{}, problem.New("unusedPermissions: %s doesn't grant %s", j.config.Permissions, strings.Join(stale, ", ")).
 			ToDo("remove what isn't granted; permissions look like update deployments.apps or get secrets")
 	}
 	return permissions, nil
@@ -264,16 +266,65 @@ func (j *Judge) apply(ctx context.Context) error {
 	return nil
 }
 
-// applyFile applies a file, and waits until its CRDs can be used.
+// applyFile applies the objects in a file, and waits until its CRDs can be used.
 func (j *Judge) applyFile(ctx context.Context, file string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	if strings.Contains(string(content), "kind: CustomResourceDefinition") {
-		return j.kubectl.ApplyCRD(ctx, file)
+	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		var object unstructured.Unstructured
+		if err := documents.Decode(&object.Object); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		if err := j.applyObject(ctx, &object); err != nil {
+			return fmt.Errorf("%s: %s: %w", file, title(&object), err)
+		}
 	}
-	return j.kubectl.Apply(ctx, content)
+}
+
+func (j *Judge) applyObject(ctx context.Context, object *unstructured.Unstructured) error {
+	mapping, err := j.mapper.RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
+	if err != nil {
+		return err
+	}
+	api := dynamic.ResourceInterface(j.dynamic.Resource(mapping.Resource))
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		api = j.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
+	}
+	if _, err := api.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: manager, Force: true}); err != nil {
+		return err
+	}
+	if object.GetKind() != "CustomResourceDefinition" {
+		return nil
+	}
+	return j.awaitCRD(ctx, object)
+}
+
+// awaitCRD waits until objects of the kind can be listed. The condition Established isn't enough,
+// because for some moments more, requests may be answered 404 or 429.
+func (j *Judge) awaitCRD(ctx context.Context, crd *unstructured.Unstructured) error {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		j.mapper.Reset()
+		var mapping *meta.RESTMapping
+		if mapping, last = j.mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind}); last == nil {
+			_, last = j.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{Limit: 1})
+		}
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("it can't be used: %w", last)
+	}
+	return nil
 }
 
 func ignoreNotFound(err error) error {

@@ -14,7 +14,6 @@ import (
 	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/judge"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -93,7 +92,6 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 	}
 	results, err := judge.Run(t.Context(), judge.Options{
 		Config: config, Command: []string{operator, "--bug=" + name}, Target: target, Checks: all, Parallel: 8,
-		Kubectl: kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,54 +6,48 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 )
 
 type running struct {
-	*process.Replica
-	proxy     *faultproxy.Proxy
+	*operator.Replica
 	endpoints Endpoints // with this replica's ports
 }
 
 // start starts a replica, with more arguments than the usual ones.
-func (b *Bench) start(more ...string) *running {
-	return b.startBehind(func(*faultproxy.Proxy) {}, more...)
+func (s *scenario) start(more ...string) *running {
+	return s.startBehind(func(*faultproxy.Proxy) {}, more...)
 }
 
 // startBehind starts a replica when do has prepared its proxy.
-func (b *Bench) startBehind(do func(*faultproxy.Proxy), more ...string) *running {
-	kubeconfig := filepath.Join(b.TempDir(), "kubeconfig")
-	proxy, err := faultproxy.Before(b.target, b.kubeconfig, kubeconfig)
-	b.must(err)
-	b.Cleanup(proxy.Close)
-	proxy.KeepWrites()
-	proxy.Follow(func(audit.Request) { b.history.happened() })
-	do(proxy)
-
-	r := &running{proxy: proxy}
-	values := map[string]string{"{kubeconfig}": kubeconfig, "{namespace}": b.namespace, "{metrics}": b.freePort(), "{probes}": b.freePort()}
+func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *running {
+	kubeconfig := filepath.Join(s.TempDir(), "kubeconfig")
+	replica, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
+	s.must(err)
+	s.Cleanup(replica.Proxy.Close)
+	replica.Proxy.KeepWrites()
+	replica.Proxy.Follow(func(audit.Request) { s.history.happened() })
+	do(replica.Proxy)
+	r := &running{Replica: replica}
+	values := map[string]string{"{kubeconfig}": kubeconfig, "{namespace}": s.namespace, "{metrics}": s.freePort(), "{probes}": s.freePort()}
 	var pairs []string
 	for name, value := range values {
 		pairs = append(pairs, name, value)
 	}
 	replace := strings.NewReplacer(pairs...).Replace
-	r.endpoints = Endpoints{Metrics: replace(b.config.Endpoints.Metrics), Healthz: replace(b.config.Endpoints.Healthz), Readyz: replace(b.config.Endpoints.Readyz)}
+	r.endpoints = Endpoints{Metrics: replace(s.config.Endpoints.Metrics), Healthz: replace(s.config.Endpoints.Healthz), Readyz: replace(s.config.Endpoints.Readyz)}
 	var args []string
-	for _, arg := range append(b.command[1:len(b.command):len(b.command)], more...) {
+	for _, arg := range append(s.command[1:len(s.command):len(s.command)], more...) {
 		args = append(args, replace(arg))
 	}
-	b.step("start %s %s", filepath.Base(b.command[0]), strings.Join(args, " "))
-	r.Replica, err = process.StartReplica(process.Options{
-		Binary: b.command[0], Args: args, OwnGroup: true,
-		Env: slices.Concat([]string{"KUBECONFIG=" + kubeconfig}, process.Pings),
-	})
-	b.must(err)
-	b.replicas = append(b.replicas, r)
+	s.step("start %s %s", filepath.Base(s.command[0]), strings.Join(args, " "))
+	s.must(r.Start(process.Options{Binary: s.command[0], Args: args, Env: process.Pings}))
+	s.replicas = append(s.replicas, r)
 	return r
 }
 
@@ -66,11 +60,11 @@ func (r *running) exits() (evidence []Evidence) {
 }
 
 // freePort returns a port of the loopback interface that nobody uses now.
-func (b *Bench) freePort() string {
+func (s *scenario) freePort() string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	b.must(err)
+	s.must(err)
 	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	b.must(err)
+	s.must(err)
 	return port
 }

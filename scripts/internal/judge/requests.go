@@ -11,9 +11,9 @@ import (
 )
 
 // requests returns all requests of the operator, in the order of their answers.
-func (b *Bench) requests() (requests []audit.Request) {
-	for _, r := range b.replicas {
-		requests = append(requests, r.proxy.Requests()...)
+func (s *scenario) requests() (requests []audit.Request) {
+	for _, r := range s.replicas {
+		requests = append(requests, r.Proxy.Requests()...)
 	}
 	slices.SortStableFunc(requests, inOrder)
 	return requests
@@ -23,13 +23,13 @@ func (b *Bench) requests() (requests []audit.Request) {
 func inOrder(a, b audit.Request) int { return a.Answered.Compare(b.Answered) }
 
 // since returns the requests that were answered after that time and that include accepts.
-func (b *Bench) since(when time.Time, include func(audit.Request) bool) []audit.Request {
-	return slices.DeleteFunc(b.requests(), func(r audit.Request) bool { return !r.Answered.After(when) || !include(r) })
+func (s *scenario) since(when time.Time, include func(audit.Request) bool) []audit.Request {
+	return slices.DeleteFunc(s.requests(), func(r audit.Request) bool { return !r.Answered.After(when) || !include(r) })
 }
 
 // writes returns the operator's writes after that time, without Leases, Events, and reviews, which
 // store nothing.
-func (b *Bench) writes(after time.Time) []audit.Request { return b.since(after, changesObjects) }
+func (s *scenario) writes(after time.Time) []audit.Request { return s.since(after, changesObjects) }
 
 func changesObjects(r audit.Request) bool {
 	switch r.Group {

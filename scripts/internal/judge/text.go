@@ -6,9 +6,10 @@ import (
 	"bytes"
 	"regexp"
 
-	"example.com/operators/scripts/internal/audit"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/audit"
 )
 
 // text is an object as YAML, without managedFields.
@@ -35,4 +36,4 @@ func mentionsFinalizers(body string) bool {
 var random = regexp.MustCompile(`judge-[a-z0-9]{5}\b| \(after [^)]*\)`)
 
 // plain is an error's text without that.
-func (b *Bench) plain(err error) string { return random.ReplaceAllString(err.Error(), "") }
+func (s *scenario) plain(err error) string { return random.ReplaceAllString(err.Error(), "") }

@@ -197,29 +197,29 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// What the trial says doesn't depend on how it ends.
+// What the attempt says doesn't depend on how it ends.
 func TestTrials(t *testing.T) {
 	t.Parallel()
 	for sentence, test := range map[string]struct {
-		do       func(*trial)
+		do       func(*attempt)
 		want     Verdict
 		findings int
 	}{
-		"nothing is found":           {func(*trial) {}, Passed, 0},
-		"a finding":                  {func(t *trial) { t.find(Error, nil, "a") }, Found, 1},
-		"not judged":                 {func(t *trial) { t.unable("a") }, Unjudged, 0},
-		"it doesn't apply":           {func(t *trial) { t.skip("a") }, Skipped, 0},
-		"a finding, then not judged": {func(t *trial) { t.find(Error, nil, "a"); t.unable("b") }, Found, 1},
-		"the judge fails":            {func(t *trial) { t.Fatalf("a") }, Failed, 0},
-		"the judge panics":           {func(*trial) { panic("a") }, Failed, 0},
-		"a cleanup fails":            {func(t *trial) { t.Cleanup(func() { t.Fatalf("a") }) }, Failed, 0},
-		"a finding during a cleanup": {func(t *trial) { t.Cleanup(func() { t.find(Error, nil, "a") }) }, Found, 1},
+		"nothing is found":           {func(*attempt) {}, Passed, 0},
+		"a finding":                  {func(t *attempt) { t.find(Error, nil, "a") }, Found, 1},
+		"not judged":                 {func(t *attempt) { t.unable("a") }, Unjudged, 0},
+		"it doesn't apply":           {func(t *attempt) { t.skip("a") }, Skipped, 0},
+		"a finding, then not judged": {func(t *attempt) { t.find(Error, nil, "a"); t.unable("b") }, Found, 1},
+		"the judge fails":            {func(t *attempt) { t.Fatalf("a") }, Failed, 0},
+		"the judge panics":           {func(*attempt) { panic("a") }, Failed, 0},
+		"a cleanup fails":            {func(t *attempt) { t.Cleanup(func() { t.Fatalf("a") }) }, Failed, 0},
+		"a finding during a cleanup": {func(t *attempt) { t.Cleanup(func() { t.find(Error, nil, "a") }) }, Found, 1},
 	} {
 		cleaned := 0
-		trial := &trial{ctx: t.Context()}
-		result := trial.try(func() {
-			trial.Cleanup(func() { cleaned++ })
-			test.do(trial)
+		attempt := &attempt{ctx: t.Context()}
+		result := attempt.try(func() {
+			attempt.Cleanup(func() { cleaned++ })
+			test.do(attempt)
 		})
 		if result.Verdict != test.want || len(result.Findings) != test.findings || cleaned != 1 {
 			t.Errorf("%s: %s, %d findings, cleaned %d times", sentence, result.Verdict, len(result.Findings), cleaned)

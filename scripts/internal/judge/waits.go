@@ -15,10 +15,10 @@ const settled = time.Second
 
 // within waits until check returns no error, for at most that time, and returns check's last error.
 // It looks again whenever an object has changed or the operator has got an answer.
-func (b *Bench) within(limit time.Duration, check func() error) error {
+func (s *scenario) within(limit time.Duration, check func() error) error {
 	late := time.After(limit)
 	for {
-		changes := b.history.changes()
+		changes := s.history.changes()
 		err := check()
 		if err == nil {
 			return nil
@@ -27,52 +27,52 @@ func (b *Bench) within(limit time.Duration, check func() error) error {
 		case <-changes:
 		case <-late:
 			return fmt.Errorf("%w (after %v)", err, limit)
-		case <-b.Context().Done():
-			b.Fatalf("%v", context.Cause(b.Context()))
+		case <-s.Context().Done():
+			s.Fatalf("%v", context.Cause(s.Context()))
 		}
 	}
 }
 
 // pass lets that much time pass.
-func (b *Bench) pass(time_ time.Duration) {
+func (s *scenario) pass(duration time.Duration) {
 	select {
-	case <-time.After(time_):
-	case <-b.Context().Done():
-		b.Fatalf("%v", context.Cause(b.Context()))
+	case <-time.After(duration):
+	case <-s.Context().Done():
+		s.Fatalf("%v", context.Cause(s.Context()))
 	}
 }
 
 // isReady returns nil if the sample is ready.
-func (b *Bench) isReady(sample *unstructured.Unstructured) error {
-	now := b.now(sample)
+func (s *scenario) isReady(sample *unstructured.Unstructured) error {
+	now := s.now(sample)
 	if now == nil {
 		return fmt.Errorf("%s is gone", title(sample))
 	}
-	if err := b.ready.holds(now, now); err != nil {
+	if err := s.ready.holds(now, now); err != nil {
 		return fmt.Errorf("%s isn't ready: %w", title(sample), err)
 	}
-	if len(b.owned(now)) == 0 {
+	if len(s.owned(now)) == 0 {
 		return fmt.Errorf("%s is ready, but has no object of the kinds that it owns", title(sample))
 	}
 	return nil
 }
 
 // becomes waits until the samples are ready and the operator has settled.
-func (b *Bench) becomes(samples ...*unstructured.Unstructured) error {
-	limit := time.Now().Add(b.config.Limits.Converge.Duration)
+func (s *scenario) becomes(samples ...*unstructured.Unstructured) error {
+	limit := time.Now().Add(s.config.Limits.Converge.Duration)
 	for _, sample := range samples {
-		if err := b.within(time.Until(limit), func() error { return b.isReady(sample) }); err != nil {
+		if err := s.within(time.Until(limit), func() error { return s.isReady(sample) }); err != nil {
 			return err
 		}
 	}
-	return b.settle(limit)
+	return s.settle(limit)
 }
 
 // settle waits until the operator has written nothing for some time, and no object has changed, which
 // could make it write.
-func (b *Bench) settle(limit time.Time) error {
+func (s *scenario) settle(limit time.Time) error {
 	for {
-		last, writing := b.lastActivity()
+		last, writing := s.lastActivity()
 		rest := time.Until(last.Add(settled))
 		if rest <= 0 && writing == 0 {
 			return nil
@@ -80,9 +80,9 @@ func (b *Bench) settle(limit time.Time) error {
 		if time.Now().After(limit) {
 			break
 		}
-		b.pass(max(rest, settled/10))
+		s.pass(max(rest, settled/10))
 	}
-	if writes := b.writes(time.Now().Add(-settled)); len(writes) > 0 {
+	if writes := s.writes(time.Now().Add(-settled)); len(writes) > 0 {
 		return fmt.Errorf("the operator is still writing: %s", writes[len(writes)-1])
 	}
 	return nil
@@ -90,48 +90,48 @@ func (b *Bench) settle(limit time.Time) error {
 
 // lastActivity returns when the operator last wrote or an object last changed, and how many of the
 // operator's writes have no answer yet.
-func (b *Bench) lastActivity() (last time.Time, writing int) {
-	last = b.history.last()
-	if writes := b.writes(last); len(writes) > 0 {
+func (s *scenario) lastActivity() (last time.Time, writing int) {
+	last = s.history.last()
+	if writes := s.writes(last); len(writes) > 0 {
 		last = writes[len(writes)-1].Answered
 	}
-	for _, r := range b.replicas {
-		writing += r.proxy.Writing()
+	for _, r := range s.replicas {
+		writing += r.Proxy.Writing()
 	}
 	return last, writing
 }
 
 // catchesUp creates another sample, and waits until it is ready. Watches and queues keep the order of
 // events, so by then the operator has dealt with all that happened before.
-func (b *Bench) catchesUp(name string) error {
-	sample := b.create(b.sample(name))
-	err := b.within(b.config.Limits.Converge.Duration, func() error {
-		now := b.now(sample)
+func (s *scenario) catchesUp(name string) error {
+	sample := s.create(s.sample(name))
+	err := s.within(s.config.Limits.Converge.Duration, func() error {
+		now := s.now(sample)
 		if now == nil {
 			return fmt.Errorf("%s is gone", title(sample))
 		}
-		return b.ready.holds(now, now)
+		return s.ready.holds(now, now)
 	})
 	if err != nil {
 		return fmt.Errorf("%s isn't ready: %w", title(sample), err)
 	}
-	return b.settle(time.Now().Add(b.config.Limits.Converge.Duration))
+	return s.settle(time.Now().Add(s.config.Limits.Converge.Duration))
 }
 
 // settles starts the operator, creates a sample of that name, and waits until it is ready. If that
 // fails, the check can't be judged.
-func (b *Bench) settles(names ...string) (samples []*unstructured.Unstructured) {
-	b.start()
+func (s *scenario) settles(names ...string) (samples []*unstructured.Unstructured) {
+	s.start()
 	for _, name := range names {
-		samples = append(samples, b.create(b.sample(name)))
+		samples = append(samples, s.create(s.sample(name)))
 	}
-	b.awaits(samples...)
+	s.awaits(samples...)
 	return samples
 }
 
 // awaits waits until the samples are ready. If that fails, the check can't be judged.
-func (b *Bench) awaits(samples ...*unstructured.Unstructured) {
-	if err := b.becomes(samples...); err != nil {
-		b.unable("%v: see the check converge", err)
+func (s *scenario) awaits(samples ...*unstructured.Unstructured) {
+	if err := s.becomes(samples...); err != nil {
+		s.unable("%v: see the check converge", err)
 	}
 }

@@ -281,8 +281,8 @@ func (s *Session) Controls() Controls {
 	controls.Buttons = append(controls.Buttons,
 		Button{Action: "kill", Label: "Kill", Help: "Kill the program. It is started again, like a container in a Pod.", Group: "program", Program: true},
 		Button{Action: "stop", Label: "Stop", Help: "Shut the program down. Press this button again to start it.", Group: "program", Program: true, Switch: true, On: s.isStopped()})
-	for _, fault := range faults.Injectable() {
-		if does := cmp.Or(shorter[fault.Name], fault.Does); shorter[fault.Name] != "" || fault.NeedsProxy() && !fault.Replicas {
+	for _, fault := range faults.All() {
+		if does := cmp.Or(shorter[fault.Name], fault.Does); shorter[fault.Name] != "" || !fault.IsLeadersDeath() && !fault.Replicas {
 			button := Button{Action: fault.Name, Label: fault.Name, Help: does, Group: "faults", Program: true, Switch: true, On: s.isOn(fault.Name)}
 			if fault.Name == "F9" {
 				button.Seconds = usualDelay
@@ -387,14 +387,14 @@ func (s *Session) toggle(p *running, button Action) (command string, err error) 
 		return action + " ends", nil
 	}
 	known, err := faults.Find(action)
-	if err != nil {
+	if err != nil || known.IsLeadersDeath() {
 		return "", unknownAction(action)
 	}
 	var fault *faultproxy.Fault
 	if begin := lasting(p, button.Seconds)[known.Name]; begin != nil {
 		fault = begin()
 	} else {
-		fault = known.Inject(p.proxy)
+		fault = known.Begin(faults.Target{Proxy: p.proxy, Kill: p.replica.Kill, Owned: []string{"deployments"}})
 	}
 	if fault == nil {
 		return "", unknownAction(action)

@@ -14,7 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/operator"
 )
 
 // userAgent identifies lens's own requests, which the lane of other clients leaves out.
@@ -56,7 +56,7 @@ func (s *Session) followOthers(ctx context.Context, r *running) error {
 				}
 			case <-due.C:
 				waiting = false
-				requests, err := log.Others(r.namespace, audit.ServiceAccount(r.namespace, program.ServiceAccount))
+				requests, err := log.Others(r.namespace, audit.ServiceAccount(r.namespace, operator.ServiceAccount))
 				if err != nil {
 					s.Recorder.Add(Item{Lane: Others, At: milliseconds(time.Now()), Label: "the audit log can't be read", Explain: err.Error(), Failed: true})
 					return

@@ -25,6 +25,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/webhooks"
@@ -119,7 +120,7 @@ func (s *Session) add(ctx context.Context, p Program) error {
 		return err
 	}
 	direct := filepath.Join(s.Dir, p.Name+".direct")
-	if err := program.WriteKubeconfig(ctx, s.client, s.Target, r.namespace, program.ServiceAccount, direct); err != nil {
+	if err := operator.WriteKubeconfig(ctx, s.client, s.Target, r.namespace, operator.ServiceAccount, direct); err != nil {
 		return err
 	}
 	proxy, err := faultproxy.Before(s.Target, direct, r.kubeconfig)
@@ -180,7 +181,7 @@ func (s *Session) freshNamespace(ctx context.Context, name string) error {
 // forget deletes a namespace. It also removes the finalizers of the managed objects in it, because
 // the program that would remove them isn't running any more.
 func (s *Session) forget(ctx context.Context, namespace string) error {
-	err := program.Revoke(ctx, s.client, namespace)
+	err := operator.Revoke(ctx, s.client, namespace)
 	objects := s.dynamic.Resource(s.resource).Namespace(namespace)
 	if all, failed := objects.List(ctx, metav1.ListOptions{}); failed == nil {
 		for _, object := range all.Items {

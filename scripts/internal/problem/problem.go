@@ -12,6 +12,9 @@ import (
 	"syscall"
 )
 
+// ErrReported ends a command whose output has already explained why.
+var ErrReported = errors.New("already reported")
+
 type Problem struct {
 	What string // what went wrong, without a full stop
 	Fix  string // what the user does about it

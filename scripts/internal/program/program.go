@@ -1,138 +1,183 @@
-// Package program builds a chapter's program and gives it its own identity on a cluster, with
-// exactly the permissions of the chapter's manifests. So a missing verb shows at once, and the
-// audit log shows which requests are the program's. The caller starts and stops it.
+// Package program is the programs of the chapters and exercises: how to build them, and which
+// manifests they need. The caller starts and stops them.
 package program
+
+// What `workshop run` runs: a chapter's own program, or the solution of its last exercise, TDSet,
+// which has its own manifests and identity.
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/gobuild"
+	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/operator"
 )
 
-// ServiceAccount is the name of the account that Grant creates.
-const ServiceAccount = "operator"
+type Program struct {
+	// Name is its binary's name, and Kind that of the objects that it manages.
+	Name, Kind string
+	// CRD is the absolute path of its CRD. Examples are the files to apply after it, in this order.
+	CRD      string
+	Examples []string
+	// Webhooks is the absolute path of a file with its webhook configurations, or "".
+	Webhooks string
+	// Namespace and ServiceAccount are its identity, from its permissions.
+	Namespace, ServiceAccount string
+	// Progress is called during the build. It may be nil.
+	Progress func(gobuild.Progress)
 
-// Grant creates a ServiceAccount in namespace with the program's permissions. Those in the
-// program's own namespace apply to this one. The audit log tells replicas apart by their accounts.
+	chapter         chapters.Chapter
+	permissionsFile string   // absolute
+	pkg             string   // in the chapter's folder
+	buildArgs       []string // to go build
+}
+
+// Of returns the chapter's program for objects of that kind: its own, or the solution of its
+// exercise TDSet. Not every chapter has one.
+func Of(chapter chapters.Chapter, kind string) (p Program, found bool, err error) {
+	if kind != chapter.Kind() {
+		if chapter, found = chapter.TDSet(); !found || kind != chapters.TDSet {
+			return Program{}, false, nil
+		}
+	}
+	p, err = OfChapter(chapter)
+	return p, true, err
+}
+
+func OfChapter(chapter chapters.Chapter) (Program, error) {
+	parts := chapter.Parts()
+	p := Program{
+		Name:            chapter.Name,
+		Kind:            chapter.Kind(),
+		CRD:             parts.CRD,
+		Examples:        examples(parts.Sample),
+		Webhooks:        parts.Webhooks,
+		chapter:         chapter,
+		permissionsFile: parts.Permissions,
+		pkg:             parts.Main,
+	}
+	if chapter.Solved {
+		p.Name += "-tdset"
+		p.buildArgs = []string{"-tags", "solution"}
+	}
+	permissions, err := p.Permissions()
+	if err != nil {
+		return p, err
+	}
+	p.Namespace, p.ServiceAccount = permissions.Namespace, permissions.ServiceAccount
+	return p, nil
+}
+
+// examples returns the sample, and before it the namespace.yaml in its folder, if there is one.
+func examples(sample string) []string {
+	namespace := filepath.Join(filepath.Dir(sample), "namespace.yaml")
+	if _, err := os.Stat(namespace); err != nil {
+		return []string{sample}
+	}
+	return []string{namespace, sample}
+}
+
+// Settled is what kubectl must wait for until the example is Ready.
+func (p Program) Settled() []string {
+	if p.Kind == chapters.TDSet {
+		return []string{"--for=condition=Ready", "--namespace=temp", "tdset/tdset-hello-world"}
+	}
+	return []string{"--for=condition=Ready", "foo/example-foo"}
+}
+
+// Permissions reads the program's permissions from its manifests. It skips objects such as the
+// Deployment.
+func (p Program) Permissions() (operator.Permissions, error) {
+	found, err := operator.ReadPermissions(p.permissionsFile)
+	if err == nil && found.ServiceAccount == "" {
+		err = fmt.Errorf("%s: there is no ServiceAccount", p.permissionsFile)
+	}
+	if err != nil {
+		return operator.Permissions{}, fmt.Errorf("permissions of %s: %w", p.Name, err)
+	}
+	return found, nil
+}
+
+// Grant creates a ServiceAccount in namespace with the program's permissions.
 func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	permissions, err := p.permissions()
+	permissions, err := p.Permissions()
 	if err != nil {
 		return err
 	}
 	return permissions.Grant(ctx, client, namespace)
 }
 
-// Grant creates a ServiceAccount in namespace with these permissions.
-func (p Permissions) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	rbac := client.RbacV1()
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
-	errs := []error{create(ctx, client.CoreV1().ServiceAccounts(namespace).Create, account)}
-	for _, role := range p.roles {
-		about := metav1.ObjectMeta{Name: role.Name}
-		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
-		errs = append(errs,
-			create(ctx, rbac.Roles(namespace).Create, &rbacv1.Role{ObjectMeta: about, Rules: role.Rules}),
-			create(ctx, rbac.RoleBindings(namespace).Create, &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
-	}
-	for _, role := range p.clusterRoles {
-		// The roles of all programs have the same name, so this one is copied.
-		about := metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace}}
-		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
-		errs = append(errs,
-			create(ctx, rbac.ClusterRoles().Create, &rbacv1.ClusterRole{ObjectMeta: about, Rules: role.Rules}),
-			create(ctx, rbac.ClusterRoleBindings().Create, &rbacv1.ClusterRoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("grant the permissions in namespace %s: %w", namespace, err)
-	}
-	return waitGranted(ctx, client, namespace, p.rules)
-}
-
-func create[T any](ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T) error {
-	_, err := create(ctx, object, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
-// waitGranted waits until the API server's authorizer, which reads from a cache, knows the rules.
-func waitGranted(ctx context.Context, client kubernetes.Interface, namespace string, rules []rbacv1.PolicyRule) error {
-	for _, rule := range rules {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: fmt.Sprintf("system:serviceaccount:%s:%s", namespace, ServiceAccount),
-		}}
-		if len(rule.NonResourceURLs) > 0 {
-			review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: rule.NonResourceURLs[0], Verb: rule.Verbs[0]}
-		} else {
-			resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
-			review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
-				Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
-			}
-			if len(rule.ResourceNames) > 0 {
-				review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
-			}
-		}
-		err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-			answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-			return err == nil && answer.Status.Allowed, err
-		})
-		if err != nil {
-			return fmt.Errorf("wait until ServiceAccount %s/%s may %s %s: %w", namespace, ServiceAccount, rule.Verbs[0], strings.Join(rule.Resources, ", "), err)
-		}
-	}
-	return nil
-}
-
-func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	ours := metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace}
-	err := errors.Join(
-		client.RbacV1().ClusterRoleBindings().DeleteCollection(ctx, metav1.DeleteOptions{}, ours),
-		client.RbacV1().ClusterRoles().DeleteCollection(ctx, metav1.DeleteOptions{}, ours))
+// Apply applies the CRD and the permissions, and returns when objects of the kind can be created.
+func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
+	permissions, err := p.Permissions()
 	if err != nil {
-		return fmt.Errorf("take back the permissions in namespace %s: %w", namespace, err)
+		return err
 	}
-	return nil
+	if err := k.ApplyCRD(ctx, p.CRD); err != nil {
+		return err
+	}
+	return k.Apply(ctx, permissions.Manifests)
 }
 
-// grantedIn is the label of what Grant creates outside the namespace.
-const grantedIn = "operators.example.com/granted-in"
+// Build builds the program into dir and returns the binary's path.
+func (p Program) Build(ctx context.Context, dir string) (binary string, err error) {
+	binary = filepath.Join(dir, p.Name)
+	return binary, gobuild.Build{
+		What:     p.Name + " of chapter " + p.chapter.Name,
+		Dir:      p.chapter.Dir,
+		Args:     slices.Concat([]string{"-o", binary}, p.buildArgs, []string{p.pkg}),
+		Progress: p.Progress,
+	}.Run(ctx)
+}
 
-// WriteKubeconfig writes a ServiceAccount's kubeconfig, readable by this user only. It is valid for
-// a day.
-func WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, account, path string) error {
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}}
-	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
+// AsLearner returns p, which is the solution of an exercise, as the learner has written it so far.
+func (p Program) AsLearner() Program {
+	p.Name += "-yours"
+	p.buildArgs = nil
+	return p
+}
+
+// InExercise returns the program of an exercise in that folder of the chapter. It has the chapter's
+// CRD, examples and permissions, unless the exercise has manifests of its own.
+func (p Program) InExercise(folder string) (Program, error) {
+	p.Name += "-" + folder
+	p.pkg = "./exercises/" + folder
+	manifests := filepath.Join(p.chapter.Dir, "exercises", folder, "manifests")
+	if _, err := os.Stat(manifests); err != nil {
+		return p, nil
+	}
+	p.CRD, p.permissionsFile, p.Webhooks = filepath.Join(manifests, "crd.yaml"), filepath.Join(manifests, "rbac.yaml"), ""
+	crd, _, err := p.readCRD()
 	if err != nil {
-		return fmt.Errorf("token for ServiceAccount %s/%s: %w", namespace, account, err)
+		return p, err
 	}
-	config := clientcmdapi.NewConfig()
-	config.Clusters["cluster"] = &clientcmdapi.Cluster{
-		Server:                   cluster.Host,
-		CertificateAuthority:     cluster.CAFile,
-		CertificateAuthorityData: cluster.CAData,
+	if p.Kind, _, err = unstructured.NestedString(crd.Object, "spec", "names", "kind"); err != nil {
+		return p, fmt.Errorf("%s: %w", p.CRD, err)
 	}
-	config.AuthInfos["program"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
-	config.Contexts["program"] = &clientcmdapi.Context{Cluster: "cluster", AuthInfo: "program"}
-	config.CurrentContext = "program"
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		return fmt.Errorf("write the kubeconfig: %w", err)
-	}
-	return nil
+	p.Examples = []string{filepath.Join(manifests, strings.ToLower(p.Kind)+".yaml")}
+	permissions, err := p.Permissions()
+	p.Namespace, p.ServiceAccount = permissions.Namespace, permissions.ServiceAccount
+	return p, err
+}
+
+// Solution returns p, which is an exercise's program, as its solution.
+func (p Program) Solution() Program {
+	p.Name += "-solution"
+	p.buildArgs = []string{"-tags", "solution"}
+	return p
+}
+
+// WithRaceDetector returns p with a build that uses Go's race detector, which needs a C compiler.
+func (p Program) WithRaceDetector() Program {
+	p.buildArgs = append(slices.Clone(p.buildArgs), "-race")
+	return p
 }

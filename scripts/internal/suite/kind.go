@@ -1,7 +1,7 @@
 package suite
 
-// Tests that need containers: the contract on a cluster of kind, with the programs outside and
-// inside it, and the ways in which readers run them there.
+// Tests that need containers: the contract on a cluster of kind, and the ways in which readers run
+// the programs there.
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -84,10 +83,9 @@ func (k *onKind) all(ctx context.Context) {
 		})
 	}
 	k.applyCRDs(ctx, k.kubectl)
-	k.step(ctx, "the behaviour contract, from outside", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.contract(ctx, step, k.environment())
+	k.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
+		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=80m", "./acceptance")
 	})
-	k.step(ctx, "the behaviour contract, in the cluster", k.contractInside)
 	k.step(ctx, "removing the operators", func(ctx context.Context, _ *ui.Step) (string, error) {
 		return "the end-to-end tests install their own", k.removeOperators(ctx)
 	})
@@ -100,34 +98,9 @@ func (k *onKind) all(ctx context.Context) {
 	}
 }
 
-func (k *onKind) contract(ctx context.Context, step *ui.Step, env []string) (string, error) {
-	return k.goTest(ctx, step, "scripts", env, fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=80m", "./acceptance")
-}
-
 func (k *onKind) environment() []string {
 	return append(k.testEnvironment(k.cluster, k.Chapters...),
 		"TEST_KIND_NODE="+k.cluster.Node(), "TEST_KIND_IMAGE="+k.cluster.Image, "WORKSHOP_ON=kind")
-}
-
-func (k *onKind) contractInside(ctx context.Context, step *ui.Step) (string, error) {
-	inside := slices.DeleteFunc(slices.Clone(k.Chapters), func(chapter chapters.Chapter) bool {
-		return !chapter.IsProject() && chapter.Parts().Deployment == ""
-	})
-	if len(inside) == 0 {
-		return "none of these chapters has manifests for it", nil
-	}
-	for _, chapter := range inside {
-		p, err := program.OfChapter(chapter)
-		if err != nil {
-			return "", err
-		}
-		step.Update("building the image of %s", chapter.Name)
-		if err := k.deployment(chapter).Build(ctx, contract.Image(p)); err != nil {
-			return "", err
-		}
-	}
-	env := append(k.testEnvironment(k.cluster, inside...), "TEST_KIND_NODE="+k.cluster.Node(), "TEST_IN_CLUSTER=1")
-	return k.contract(ctx, step, env)
 }
 
 // removeOperators deletes what the contract has left of the projects: CRDs, namespaces, permissions.

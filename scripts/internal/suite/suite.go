@@ -44,8 +44,7 @@ type Suite struct {
 // The tests' clusters.
 const (
 	testCluster    = "test"
-	killedCluster  = "killed" // for tests that kill the API server
-	readersCluster = "docs"   // in the repository's copy for the texts' commands
+	readersCluster = "docs" // in the repository's copy for the texts' commands
 )
 
 // Runs create these folders in .workshop.
@@ -62,7 +61,7 @@ func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Roo
 // Run runs all steps, even after a failure, and returns the number of tests. It prints why something
 // failed, and returns an error.
 func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
-	folders := []string{clusters + testCluster, clusters + killedCluster, readersRoot}
+	folders := []string{clusters + testCluster, readersRoot}
 	for _, name := range chapters.Names(s.Chapters) {
 		folders = append(folders, "prove/"+name)
 	}
@@ -74,13 +73,6 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 	s.step(ctx, "layout, formatting, versions", s.checkFiles)
 	files := s.checkTexts(ctx)
 	s.onCluster(ctx, testCluster, func(c *cluster.Cluster) { s.tests(ctx, c) })
-	if s.Full && len(s.Chapters) > 0 {
-		s.onCluster(ctx, killedCluster, func(c *cluster.Cluster) {
-			s.step(ctx, "the behaviour contract while the API server is killed", func(ctx context.Context, step *ui.Step) (string, error) {
-				return s.contract(ctx, step, c, "-run="+killsTheServer)
-			})
-		})
-	}
 	if s.Full {
 		s.readAsReader(ctx, files)
 	}

@@ -53,7 +53,7 @@ func (s *Suite) tests(ctx context.Context, c *cluster.Cluster) {
 	})
 	s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
 		if s.Full {
-			return s.contract(ctx, step, c, "-skip="+killsTheServer)
+			return s.contract(ctx, step, c)
 		}
 		return s.contract(ctx, step, c, "-run="+contract.Lessons(s.Chapters))
 	})
@@ -117,34 +117,22 @@ func isProgram(name string) bool {
 	return err == nil
 }
 
-// testJudge judges these chapters' programs and capstones or, if it isn't a full run, a correct
-// operator and three broken ones.
+// testJudge judges a correct operator and three broken ones.
 func (s *Suite) testJudge(ctx context.Context, step *ui.Step, c *cluster.Cluster) (string, error) {
-	args := []string{"-run=^(TestNoBugIsFound|TestThreeBugsAreFound)$", "./internal/judge"}
-	if s.Full {
-		var numbers []string
-		for _, chapter := range s.Chapters {
-			numbers = append(numbers, chapter.Number())
-		}
-		args = []string{"-timeout=60m", "-run=^(TestChapters|TestCapstones)$", "./internal/judge", "-args", "-costly", "-chapters=" + strings.Join(numbers, ",")}
-	}
-	return s.goTest(ctx, step, "scripts", s.testEnvironment(c, s.Chapters...), args...)
+	return s.goTest(ctx, step, "scripts", s.testEnvironment(c, s.Chapters...), "-run=^(TestNoBugIsFound|TestThreeBugsAreFound)$", "./internal/judge")
 }
 
 // contract holds the chapters' programs to the contract. Its tests mostly wait, so more run at a
 // time than there are processors.
-func (s *Suite) contract(ctx context.Context, step *ui.Step, c cluster.Backend, selected string) (string, error) {
+func (s *Suite) contract(ctx context.Context, step *ui.Step, c cluster.Backend, flags ...string) (string, error) {
 	env := append(s.testEnvironment(c, s.Chapters...), "TEST_DISPOSABLE=1")
 	if s.Full {
 		env = append(env, "TEST_RACE=1")
 	} else {
 		env = append(env, "TEST_OWN=1")
 	}
-	return s.goTest(ctx, step, "scripts", env, selected, "-parallel=8", "-timeout=40m", "./acceptance")
+	return s.goTest(ctx, step, "scripts", env, append(flags, "-parallel=8", "-timeout=40m", "./acceptance")...)
 }
-
-// killsTheServer selects the tests that kill the API server.
-const killsTheServer = "^TestAPIServerRestart|^TestVersionsUnderFaults$/./F3$"
 
 // prove checks that the chapter's exercises fail as given, pass as solved, and reject wrong answers.
 func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {

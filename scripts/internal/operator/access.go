@@ -1,6 +1,6 @@
-// Package access compares an operator's permissions with the requests that it has sent. The tests of
-// the chapters and the judge use it.
-package access
+package operator
+
+// Comparing an operator's permissions with the requests that it has sent.
 
 import (
 	"maps"

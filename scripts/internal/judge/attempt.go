@@ -1,6 +1,6 @@
 package judge
 
-// A trial is one run of one check. It collects what the check finds, and what it must clean up.
+// An attempt is one run of one check. It collects what the check finds, and what it must clean up.
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// T is what a Bench needs from the test that uses it. A *testing.T is one, and so is a trial.
+// T is what a scenario needs from the test that uses it. A *testing.T is one, and so is an attempt.
 type T interface {
 	Context() context.Context
 	Helper()
@@ -24,39 +24,39 @@ type T interface {
 	TempDir() string
 }
 
-type trial struct {
+type attempt struct {
 	ctx    context.Context
 	mutex  sync.Mutex
 	result Result
 	clean  []func()
 }
 
-func (t *trial) Context() context.Context { return t.ctx }
-func (t *trial) Helper()                  {}
+func (t *attempt) Context() context.Context { return t.ctx }
+func (t *attempt) Helper()                  {}
 
-// Fatalf ends the trial without a verdict.
-func (t *trial) Fatalf(format string, args ...any) { t.end(Failed, fmt.Sprintf(format, args...)) }
+// Fatalf ends the attempt without a verdict.
+func (t *attempt) Fatalf(format string, args ...any) { t.end(Failed, fmt.Sprintf(format, args...)) }
 
-// skip ends the trial because the check doesn't apply to this operator.
-func (t *trial) skip(format string, args ...any) { t.end(Skipped, fmt.Sprintf(format, args...)) }
+// skip ends the attempt because the check doesn't apply to this operator.
+func (t *attempt) skip(format string, args ...any) { t.end(Skipped, fmt.Sprintf(format, args...)) }
 
-// unable ends the trial because the operator doesn't do what the check builds on.
-func (t *trial) unable(format string, args ...any) { t.end(Unjudged, fmt.Sprintf(format, args...)) }
+// unable ends the attempt because the operator doesn't do what the check builds on.
+func (t *attempt) unable(format string, args ...any) { t.end(Unjudged, fmt.Sprintf(format, args...)) }
 
-func (t *trial) end(verdict Verdict, why string) {
+func (t *attempt) end(verdict Verdict, why string) {
 	t.mutex.Lock()
 	t.result.Verdict, t.result.Why = verdict, why
 	t.mutex.Unlock()
 	runtime.Goexit()
 }
 
-func (t *trial) Cleanup(do func()) {
+func (t *attempt) Cleanup(do func()) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.clean = append(t.clean, do)
 }
 
-func (t *trial) TempDir() string {
+func (t *attempt) TempDir() string {
 	dir, err := os.MkdirTemp("", "judge-")
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -66,20 +66,20 @@ func (t *trial) TempDir() string {
 }
 
 // find records a finding. Each needs evidence.
-func (t *trial) find(severity Severity, evidence []Evidence, format string, args ...any) {
+func (t *attempt) find(severity Severity, evidence []Evidence, format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.result.Findings = append(t.result.Findings, Finding{Severity: severity, What: fmt.Sprintf(format, args...), Evidence: evidence})
 }
 
-func (t *trial) measure(name string, value float64, unit string) {
+func (t *attempt) measure(name string, value float64, unit string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.result.Measures = append(t.result.Measures, Measure{name, value, unit})
 }
 
 // step notes what the judge does now.
-func (t *trial) step(format string, args ...any) {
+func (t *attempt) step(format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.result.Steps = append(t.result.Steps, Step{time.Now(), fmt.Sprintf(format, args...)})
@@ -87,7 +87,7 @@ func (t *trial) step(format string, args ...any) {
 
 // try runs do, and then what there is to clean up. do runs in a goroutine of its own, because
 // Fatalf ends it.
-func (t *trial) try(do func()) Result {
+func (t *attempt) try(do func()) Result {
 	t.result.Began = time.Now()
 	t.alone(do)
 	t.result.Ended = time.Now()
@@ -108,7 +108,7 @@ func (t *trial) try(do func()) Result {
 	return t.result
 }
 
-func (t *trial) alone(do func()) {
+func (t *attempt) alone(do func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

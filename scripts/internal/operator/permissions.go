@@ -1,7 +1,7 @@
-package program
+package operator
 
-// A program's permissions, read from its chapter's manifests. The program isn't installed by them,
-// but runs with their permissions.
+// An operator's permissions, read from its manifests. The operator isn't installed by them, but runs
+// with their permissions.
 
 import (
 	"bufio"
@@ -20,31 +20,17 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Permissions are what a program may do.
+// Permissions are what an operator may do.
 type Permissions struct {
-	namespace, serviceAccount string
-	clusterRoles              []rbacv1.ClusterRole // those that are bound to the account
-	roles                     []rbacv1.Role
-	rules                     []rbacv1.PolicyRule // of all of them
-	objects                   []byte              // YAML: namespace, account, roles and bindings
-}
+	// Namespace and ServiceAccount are the account in the manifests, or "".
+	Namespace, ServiceAccount string
+	// Rules are all that it may do, in the cluster and in its own namespace.
+	Rules []rbacv1.PolicyRule
+	// Manifests has the namespace, account, roles and bindings, as YAML.
+	Manifests []byte
 
-// Rules returns all that the program may do, in the cluster and in its own namespace.
-func (p Program) Rules() ([]rbacv1.PolicyRule, error) {
-	permissions, err := p.permissions()
-	return permissions.rules, err
-}
-
-// permissions reads the program's manifests. It skips objects such as the Deployment.
-func (p Program) permissions() (Permissions, error) {
-	found, err := ReadPermissions(p.permissionsFile)
-	if err == nil && found.serviceAccount == "" {
-		err = fmt.Errorf("%s: there is no ServiceAccount", p.permissionsFile)
-	}
-	if err != nil {
-		return Permissions{}, fmt.Errorf("permissions of %s: %w", p.Name, err)
-	}
-	return found, nil
+	clusterRoles []rbacv1.ClusterRole // those that are bound to the account
+	roles        []rbacv1.Role
 }
 
 // ReadPermissions reads a file with Roles and ClusterRoles. If it has a ServiceAccount, those roles
@@ -67,11 +53,8 @@ func Everything() Permissions {
 		{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
 		{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
 	}
-	return Permissions{rules: rules, clusterRoles: []rbacv1.ClusterRole{{ObjectMeta: metav1.ObjectMeta{Name: "everything"}, Rules: rules}}}
+	return Permissions{Rules: rules, clusterRoles: []rbacv1.ClusterRole{{ObjectMeta: metav1.ObjectMeta{Name: "everything"}, Rules: rules}}}
 }
-
-// Rules returns what they allow, in the cluster and in the program's own namespace.
-func (p Permissions) Rules() []rbacv1.PolicyRule { return p.rules }
 
 func parsePermissions(content []byte) (found Permissions, err error) {
 	var clusterRoles []rbacv1.ClusterRole
@@ -96,7 +79,7 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 		switch object := object.(type) {
 		case *corev1.Namespace:
 		case *corev1.ServiceAccount:
-			found.namespace, found.serviceAccount = object.Namespace, object.Name
+			found.Namespace, found.ServiceAccount = object.Namespace, object.Name
 		case *rbacv1.ClusterRole:
 			clusterRoles = append(clusterRoles, *object)
 		case *rbacv1.ClusterRoleBinding:
@@ -108,19 +91,19 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 		default:
 			continue
 		}
-		found.objects = append(append(found.objects, "---\n"...), document...)
+		found.Manifests = append(append(found.Manifests, "---\n"...), document...)
 	}
 	for _, role := range found.roles {
-		found.rules = append(found.rules, role.Rules...)
+		found.Rules = append(found.Rules, role.Rules...)
 	}
-	if found.serviceAccount == "" {
+	if found.ServiceAccount == "" {
 		found.clusterRoles = clusterRoles
 		for _, role := range clusterRoles {
-			found.rules = append(found.rules, role.Rules...)
+			found.Rules = append(found.Rules, role.Rules...)
 		}
 		return found, nil
 	}
-	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.serviceAccount }
+	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.ServiceAccount }
 	for _, binding := range bindings {
 		if slices.ContainsFunc(binding.Subjects, isOurs) {
 			i := slices.IndexFunc(clusterRoles, func(role rbacv1.ClusterRole) bool { return role.Name == binding.RoleRef.Name })
@@ -128,7 +111,7 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 				return found, unknownRole(binding.RoleRef)
 			}
 			found.clusterRoles = append(found.clusterRoles, clusterRoles[i])
-			found.rules = append(found.rules, clusterRoles[i].Rules...)
+			found.Rules = append(found.Rules, clusterRoles[i].Rules...)
 		}
 	}
 	for _, binding := range roleBindings {

@@ -1,0 +1,137 @@
+// What the judge checks: the promises that every operator should keep, and all promises under
+// faults. It knows a chapter's program by scripts/judge/chapters/CHAPTER/judge.yaml.
+
+package acceptance
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/contract"
+	"example.com/operators/scripts/internal/faults"
+	"example.com/operators/scripts/internal/judge"
+)
+
+// TestFaults checks which chapter survives which fault, and that it doesn't survive those of which
+// package contract says so.
+func TestFaults(t *testing.T) {
+	forEachCheck(t, func(check judge.Check) bool { return isFault(check.Name) })
+}
+
+// TestJudge runs the judge's other checks. One of them measures the cost of a thousand objects, which
+// takes a minute.
+func TestJudge(t *testing.T) {
+	forEachCheck(t, func(check judge.Check) bool { return !isFault(check.Name) })
+}
+
+func isFault(name string) bool {
+	return slices.ContainsFunc(contract.Faults(), func(fault contract.Named) bool { return fault.Name == name })
+}
+
+// forEachCheck runs a test for each of the judge's checks that include accepts, and for each
+// chapter's own program.
+func forEachCheck(t *testing.T, include func(judge.Check) bool) {
+	if why := whyLeftOut(contract.Judge); why != "" {
+		return
+	}
+	for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+		forChaptersAtOnce(t, kind, judged.isFull, func(t *testing.T, env *environment, j judged) {
+			config, err := judge.Read(filepath.Join("..", "judge", "chapters", j.chapter.Name, "judge.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			config.Manifests = nil // they are applied
+			config.Limits.Converge.Duration = env.timeout
+			if j.chapter.Number() >= "03" { // 01 and 02 don't recover from each fault, which takes all of the limit
+				config.Limits.Recover.Duration = env.timeout
+			}
+			command := []string{j.binary(t, env)}
+			for _, check := range judge.All() {
+				if !include(check) || check.NotFor(config) != "" {
+					continue
+				}
+				t.Run(j.checkName(check), func(t *testing.T) {
+					if !check.Alone {
+						t.Parallel()
+					}
+					results, err := judge.Run(t.Context(), judge.Options{
+						Config: config, Command: command, Target: env.config, Checks: []judge.Check{check},
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					j.expects(t, results[0])
+				})
+			}
+		})
+	}
+}
+
+// binary is the program. In a full run it has the race detector, if it is a chapter's.
+func (j judged) binary(t *testing.T, env *environment) string {
+	t.Helper()
+	if os.Getenv("TEST_RACE") == "" {
+		return filepath.Join(env.programs, j.program.Name)
+	}
+	binary, err := j.program.WithRaceDetector().Build(t.Context(), filepath.Join(env.programs, "race"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// checkName begins like the names of the contract's tests, so that --only finds it.
+func (j judged) checkName(check judge.Check) string {
+	return check.Name + " " + strings.TrimPrefix(check.Promise, "the operator survives ")
+}
+
+// expects compares the judge's verdict with what package contract declares.
+func (j judged) expects(t *testing.T, result judge.Result) {
+	t.Helper()
+	why := j.WhyNotHeld(j.chapter, result.Check)
+	switch {
+	case result.Verdict == judge.Passed && why == "":
+	case result.Verdict == judge.Passed:
+		t.Errorf("the promise is kept, but package contract says: %s", why)
+	case result.Verdict == judge.Found && (why != "" || j.IsByChance(j.chapter, result.Check)):
+	default:
+		t.Errorf("%s %s\n%s", result.Verdict, result.Why, result.Log)
+		for _, finding := range result.Findings {
+			t.Errorf("%s %+v", finding.What, finding.Evidence)
+		}
+	}
+}
+
+// TestBoundariesUnderFaults is what the judge can't check, because it doesn't know about time: an hour
+// at which a TDSet must be scaled begins during a fault.
+func TestBoundariesUnderFaults(t *testing.T) {
+	nine, night := at(9, 0), window{22, 9, 0}
+	forChaptersAtOnce(t, chapters.TDSet, judged.isFull, func(t *testing.T, env *environment, j judged) {
+		for _, fault := range faults.Survivable() {
+			if fault.Replicas {
+				continue
+			}
+			t.Run(fault.Name+" "+fault.Title+": a boundary", func(t *testing.T) {
+				t.Parallel()
+				s := newScenario(t, env, j)
+				proxy := s.behindProxy()
+				s.startAt(at(8, 0))
+				s.createTDSet("crossing", 1, night)
+				s.becomesScheduled("crossing", 0)
+				s.approach(nine)
+				s.announces(nine, "crossing")
+
+				end := s.begin(fault, proxy)
+				s.eventually("it is nine", func() error { return s.isBefore(nine.Add(time.Second)) })
+				end()
+
+				s.becomesScheduled("crossing", 1)
+			})
+		}
+	})
+}
