@@ -79,9 +79,13 @@ func foos() Contract {
 			"06": {"F4a": events, "F4c": events},
 		},
 		byChance: map[string]map[string]string{"01": {"F1": cut}, "02": {"F1": cut}},
+		notTested: map[string]map[string]string{
+			"01": {"F6c": two, "frozen-leader": two},
+			"02": {"F6c": two, "frozen-leader": two},
+		},
 		notHeld: map[string]map[string]string{
-			"01": {"reads": fresh, "F4a": lost, "F4b": lost, "F4c": lost, "F6c": two, "F7": two, "F8": lost},
-			"02": {"F4a": lost, "F4c": lost, "F6c": two, "F7": two, "F8": lost},
+			"01": {"reads": fresh, "F4a": lost, "F4b": lost, "F4c": lost, "F7": two, "F8": lost},
+			"02": {"F4a": lost, "F4c": lost, "F7": two, "F8": lost},
 		},
 	}
 }
