@@ -28,9 +28,9 @@ import (
 	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/webhooks"
-	"example.com/operators/scripts/internal/zones"
 )
 
 // scenario is a namespace with an operator that acts on it.
@@ -44,9 +44,9 @@ type scenario struct {
 	env, flags []string        // additional ones for the operator
 	converter  *webhooks.Local // how the operator serves the conversion; nil: not at all
 	operator   *process.Replica
-	former     []*process.Replica        // earlier ones
-	zones      map[string][]zones.Change // the operator's time zones; nil: the real ones
-	began, as  time.Time                 // when it started, and its time then; zero: real time
+	former     []*process.Replica              // earlier ones
+	zones      map[string][]program.ZoneChange // the operator's time zones; nil: the real ones
+	began, as  time.Time                       // when it started, and its time then; zero: real time
 	log        audit.Log
 }
 
@@ -160,7 +160,7 @@ func (s *scenario) start(more ...string) *scenario {
 	env := s.env
 	if s.zones != nil {
 		dir := s.TempDir()
-		s.must(zones.Write(dir, s.zones))
+		s.must(program.WriteZones(dir, s.zones))
 		env = append(slices.Clone(env), "ZONEINFO="+dir)
 	}
 	s.operator = startOperator(s.TB, filepath.Join(s.programs, s.program.Name), env, args...)

@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"example.com/operators/scripts/internal/zones"
+	"example.com/operators/scripts/internal/program"
 )
 
 // testZones are the time zones of TDSets in tests. UTC is for TDSets that name none.
-var testZones = []string{zones.UTC, "Europe/Berlin", "Asia/Kolkata", "America/New_York"}
+var testZones = []string{program.UTC, "Europe/Berlin", "Asia/Kolkata", "America/New_York"}
 
 // at is a time in UTC on a day in June.
 func at(hour, minute int) time.Time {
@@ -38,7 +38,7 @@ func (s *scenario) startAt(now time.Time) *scenario {
 		by += time.Second
 	}
 	s.as = s.began.Add(by)
-	s.zones = map[string][]zones.Change{}
+	s.zones = map[string][]program.ZoneChange{}
 	for _, name := range testZones {
 		changes, err := ahead(name, by, s.began)
 		s.must(err)
@@ -61,7 +61,7 @@ func (s *scenario) startAgain() *scenario {
 func (s *scenario) withTestZone(object *unstructured.Unstructured) *unstructured.Unstructured {
 	s.Helper()
 	if _, found, _ := unstructured.NestedString(object.Object, "spec", "timeZone"); s.isFull() && !found {
-		with(object, zones.UTC, "timeZone")
+		with(object, program.UTC, "timeZone")
 	}
 	return object
 }

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/scripts/internal/zones"
+	"example.com/operators/scripts/internal/program"
 )
 
 func boundary(s *scenario) {
@@ -100,7 +100,7 @@ func zone(s *scenario) {
 	s.startAt(forward.Add(-time.Hour))
 	berlin := []window{{1, 2, 2}, {2, 3, 5}, {3, 4, 3}}
 	s.create(with(tdsetObject("berlin", 1, berlin...), "Europe/Berlin", "timeZone"))
-	s.create(with(tdsetObject("utc", 1, berlin...), zones.UTC, "timeZone"))
+	s.create(with(tdsetObject("utc", 1, berlin...), program.UTC, "timeZone"))
 	s.create(with(tdsetObject("kolkata", 1, window{5, 6, 2}, window{6, 7, 3}), "Asia/Kolkata", "timeZone"))
 	first := s.becomesScheduled("berlin", 2)
 	s.becomesScheduled("utc", 1)

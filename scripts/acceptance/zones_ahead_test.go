@@ -7,21 +7,21 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/zones"
+	"example.com/operators/scripts/internal/program"
 )
 
 // ahead returns the changes of a real zone as a clock shows them that is ahead of ours by that
 // much, from some days before now until some days later.
-func ahead(name string, by time.Duration, now time.Time) ([]zones.Change, error) {
+func ahead(name string, by time.Duration, now time.Time) ([]program.ZoneChange, error) {
 	zone, err := time.LoadLocation(name)
 	if err != nil {
 		return nil, err
 	}
-	var changes []zones.Change
+	var changes []program.ZoneChange
 	theirs := now.Add(by).AddDate(0, 0, -3).In(zone)
 	for end := theirs.AddDate(0, 0, 12); !theirs.IsZero() && theirs.Before(end); _, theirs = theirs.ZoneBounds() {
 		_, offset := theirs.Zone()
-		changes = append(changes, zones.Change{At: theirs.Add(-by), Offset: by + time.Duration(offset)*time.Second})
+		changes = append(changes, program.ZoneChange{At: theirs.Add(-by), Offset: by + time.Duration(offset)*time.Second})
 	}
 	return changes, nil
 }
@@ -32,9 +32,9 @@ func TestZonesAhead(t *testing.T) {
 		zone   string
 		theirs time.Time // now on the clock that is ahead
 	}{
-		"the same time":                 {zones.UTC, now},
-		"before nine":                   {zones.UTC, time.Date(2026, 6, 15, 8, 59, 57, 345, time.UTC)},
-		"far in the future":             {zones.UTC, time.Date(2031, 6, 15, 8, 59, 57, 345, time.UTC)},
+		"the same time":                 {program.UTC, now},
+		"before nine":                   {program.UTC, time.Date(2026, 6, 15, 8, 59, 57, 345, time.UTC)},
+		"far in the future":             {program.UTC, time.Date(2031, 6, 15, 8, 59, 57, 345, time.UTC)},
 		"half an hour off UTC":          {"Asia/Kolkata", time.Date(2026, 3, 29, 0, 29, 57, 345, time.UTC)},
 		"before clocks are set forward": {"Europe/Berlin", time.Date(2026, 3, 29, 0, 59, 57, 345, time.UTC)},
 		"before clocks are set back":    {"Europe/Berlin", time.Date(2026, 10, 25, 0, 59, 57, 345, time.UTC)},
@@ -51,7 +51,7 @@ func TestZonesAhead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			zone, err := time.LoadLocationFromTZData(test.zone, zones.Encode(changes))
+			zone, err := time.LoadLocationFromTZData(test.zone, program.EncodeZone(changes))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,76 +2,86 @@ package main
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"os"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"example.com/operators/scripts/internal/chapterdiff"
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/ui"
 )
 
 func newDiffCommand() *cobra.Command {
-	var stat, everything, plain, tdset bool
+	var options chapters.DiffOptions
+	var tdset bool
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
 		Short: "Show what changes from one chapter to another, the lesson first",
-		Long: `Diff shows what changes from chapter A to chapter B, in the best order for reading: the lesson's file, the other changed
-files, the deleted ones, and finally the new ones. A chapter's own name, as in import paths, doesn't count as a
-difference. go.mod, texts and generated code are left out. With --all you also see tests, exercises, the lines of deleted
-files, and programs that only one of the two chapters has.
+		Long: `Diff shows with git what changes from chapter A to chapter B, in the best order for reading: first
+the files with the lesson, then the other code, and finally the manifests that both have. A chapter's own
+name, as in import paths, doesn't count as a difference, and a file that chapter B has moved is compared
+with the original. go.mod and generated code are left out. With --all you also see tests, texts, exercises,
+new manifests, the lines of deleted files, and programs besides the chapter's.
 
-With --tdset it compares the solutions of the chapters' last exercise, TDSet.
-
-On a terminal it uses the same pager as git.`,
+With --tdset it compares the solutions of the chapters' last exercise, TDSet. On a terminal, git starts its
+pager, unless you set PAGER=cat.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
   ./scripts/workshop diff --stat all
   ./scripts/workshop diff --tdset 02 03`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 2 || stat && len(args) == 1 && args[0] == "all" {
+			if len(args) == 2 || options.Stat && len(args) == 1 && args[0] == "all" {
 				return nil
 			}
 			return errors.New(`diff needs two chapters, such as "diff 01 02" (or "diff --stat all": the sizes of all)`)
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if args[0] == "all" {
-				args = nil
+				return printSizes(command, tdset)
 			}
 			found, err := chapters.Find(theRoot(), args...)
 			if err != nil {
 				return err
 			}
-			if tdset && args == nil {
-				found = chapters.TDSets(found)
-			} else if tdset {
-				for i := range found {
+			for i := range found {
+				if tdset {
 					if found[i], err = solvedTDSet(found[i]); err != nil {
 						return err
 					}
 				}
 			}
-			if args == nil {
-				return chapterdiff.Budgets(command.OutOrStdout(), found)
-			}
-			diff, err := chapterdiff.Compare(found[0], found[1], everything)
-			if err != nil {
-				return err
-			}
-			if stat {
-				return diff.Stat(command.OutOrStdout())
-			}
-			print := func(w io.Writer) error { return diff.Print(w, ui.Coloured(os.Stdout)) }
-			if plain {
-				return print(os.Stdout)
-			}
-			return ui.Paged(os.Stdout, print)
+			return chapters.Diff(command.Context(), os.Stdout, found[0], found[1], options)
 		},
 	}
-	command.Flags().BoolVar(&stat, "stat", false, "count the lines instead of showing them")
-	command.Flags().BoolVar(&everything, "all", false, "include tests, exercises, deleted lines, and programs that only one chapter has")
-	command.Flags().BoolVar(&plain, "no-pager", false, "print everything at once, as PAGER=cat does")
+	command.Flags().BoolVar(&options.Stat, "stat", false, "count the lines instead of showing them")
+	command.Flags().BoolVar(&options.All, "all", false, "show everything but generated code")
 	addTDSetFlag(command, &tdset)
 	return command
+}
+
+func printSizes(command *cobra.Command, tdset bool) error {
+	all, err := chapters.All(theRoot())
+	if err != nil {
+		return err
+	}
+	if tdset {
+		all = chapters.TDSets(all)
+	}
+	counts, err := chapters.Count(command.Context(), all)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tREMOVED\tADDED\tNEW\tGONE")
+	for _, c := range counts {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
+			c.Name, c.Files, c.Code, c.Comments, c.ToRead(), c.Removed, c.Added, c.New, c.Gone)
+	}
+	fmt.Fprint(table, `
+Lines of handwritten Go, without blank lines, tests, exercises, generated code and warm-ups. TO READ is
+what you read if you come from the chapter before: the lines REMOVED and ADDED in files that both chapters
+have, and all lines of NEW files, with their comments. GONE are the lines of files that the chapter before
+had.
+`)
+	return table.Flush()
 }

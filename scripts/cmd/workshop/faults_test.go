@@ -23,8 +23,6 @@ func TestExitCodesOfFaultsTestAndDocs(t *testing.T) {
 		"faults 01 F9":               exitFailed,
 		"faults 01 F2":               exitFailed,
 		"faults 02 F4a":              exitFailed,
-		"test --matrix":              0,
-		"test --matrix 02":           exitFailed,
 		"test --only B12":            exitFailed,
 		"test 01 --only=":            exitFailed,
 		"docs --write 01":            exitWrongUsage,

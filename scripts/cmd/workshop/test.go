@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,6 @@ import (
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/gotest"
-	"example.com/operators/scripts/internal/overview"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
@@ -64,10 +64,8 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
   ./scripts/workshop test --on kind`,
 		RunE: func(command *cobra.Command, args []string) error {
 			if matrix {
-				found, err := chapters.Find(theRoot(), args...)
-				if err == nil {
-					command.Print(contract.Matrix(found))
-				}
+				page, err := os.ReadFile(filepath.Join(theRoot(), "scripts", "acceptance", "MATRIX.md"))
+				command.Print(string(page))
 				return err
 			}
 			nodes := theNodes()
@@ -196,9 +194,9 @@ func newDocsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "docs --write | --check [CHAPTER...]",
 		Short: "Check the texts, or update the code that they show",
-		Long: `With --write, docs updates the code in the texts from the source. With --check, it compares that code with the source,
-checks links and headings, runs the commands in the texts, each text on a fresh cluster, and compares their output with the
-texts.`,
+		Long: `With --write, docs updates the code and the tables in the texts from their sources. With --check, it compares
+them with the sources, checks links and headings, runs the commands in the texts, and compares their output with
+the texts.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if write && len(args) > 0 {
 				return errors.New("--write takes no chapter: it writes all texts")
@@ -228,7 +226,7 @@ func writeDocs(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	changed, err := docs.Repository{Root: theRoot(), Tables: overview.Tables()}.Write(files...)
+	changed, err := docs.Write(theRoot(), files...)
 	for _, file := range changed {
 		fmt.Fprintf(command.OutOrStdout(), "%s: written\n", file)
 	}

@@ -1,4 +1,5 @@
-// Package chapters finds the chapters and their files.
+// Package chapters finds the chapters and their files, counts their lines, and shows what changes
+// from one chapter to another.
 package chapters
 
 import (
@@ -39,46 +40,6 @@ func TDSets(all []Chapter) (solved []Chapter) {
 
 // Number is the part of the name before the first hyphen, such as 01.
 func (c Chapter) Number() string { return strings.SplitN(c.Name, "-", 2)[0] }
-
-var boldSentence = regexp.MustCompile(`(?m)^\*\*(.+)\.\*\*`)
-
-// Idea is the sentence in bold at the beginning of the chapter's README, without the full stop.
-func (c Chapter) Idea() (string, error) {
-	found, err := c.findInREADME(boldSentence, "idea: a sentence in bold, at the beginning of a line")
-	if err != nil {
-		return "", err
-	}
-	return found[1], nil
-}
-
-func (c Chapter) findInREADME(expression *regexp.Regexp, what string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
-	if err != nil {
-		return nil, err
-	}
-	found := expression.FindStringSubmatch(string(text))
-	if found == nil {
-		return nil, fmt.Errorf("%s/README.md has no %s", c.Name, what)
-	}
-	return found, nil
-}
-
-// Summary is a row of the table below the idea. The front page repeats it.
-type Summary struct {
-	Problem string // that the reader has seen
-	Add     string // what this chapter adds to solve it
-	Minutes string // for reading the chapter
-}
-
-var summaryTable = regexp.MustCompile(`(?m)^\| the problem \| you add \| minutes \|\n\|[-| ]+\n\| (.+) \| (.+) \| (\d+) \|$`)
-
-func (c Chapter) Summary() (Summary, error) {
-	found, err := c.findInREADME(summaryTable, "table with the columns the problem, you add, minutes")
-	if err != nil {
-		return Summary{}, err
-	}
-	return Summary{Problem: found[1], Add: found[2], Minutes: found[3]}, nil
-}
 
 const (
 	Foo   = "Foo"
@@ -130,33 +91,28 @@ func (c Chapter) Parts() Parts {
 	if c.IsProject() {
 		install := at("dist", "install.yaml")
 		return Parts{
-			Main: "./cmd", CRD: onlyFile(at("config", "crd", "bases", "*.yaml")), Permissions: install,
+			Main: "./cmd", CRD: newest(at("config", "crd", "bases", "*.yaml")), Permissions: install,
 			Sample: newest(at("config", "samples", "*_v*.yaml")), Webhooks: install,
 		}
 	}
-	parts := Parts{Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"), Sample: at("manifests", strings.ToLower(c.Kind())+".yaml")}
+	parts := Parts{
+		Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"),
+		Sample: at("manifests", strings.ToLower(c.Kind())+".yaml"),
+	}
 	if deployment := at("manifests", "deployment.yaml"); exists(deployment) {
 		parts.Deployment = deployment
 	}
 	return parts
 }
 
-// newest returns the last file that matches the pattern, which is that of the newest version, or the
-// pattern if there is none.
+// newest returns the last file that matches the pattern, which is that of the newest version. If there
+// is none, it returns the pattern, for errors to name.
 func newest(pattern string) string {
 	found, err := filepath.Glob(pattern)
 	if err != nil || len(found) == 0 {
 		return pattern
 	}
 	return found[len(found)-1]
-}
-
-// onlyFile returns the only match, or else the pattern, for errors to name.
-func onlyFile(pattern string) string {
-	if found, err := filepath.Glob(pattern); err == nil && len(found) == 1 {
-		return found[0]
-	}
-	return pattern
 }
 
 // Files returns the sorted paths of the accepted files below dir, relative to dir and with slashes.
@@ -201,7 +157,9 @@ func Find(root string, names ...string) ([]Chapter, error) {
 	var found []Chapter
 	for _, name := range names {
 		trimmed := strings.TrimSuffix(name, "/")
-		i := slices.IndexFunc(all, func(c Chapter) bool { return trimmed == c.Name || trimmed == c.Number() || "0"+trimmed == c.Number() })
+		i := slices.IndexFunc(all, func(c Chapter) bool {
+			return trimmed == c.Name || trimmed == c.Number() || "0"+trimmed == c.Number()
+		})
 		if i < 0 {
 			return nil, fmt.Errorf("there is no chapter %q; there are %s", name, strings.Join(Names(all), ", "))
 		}

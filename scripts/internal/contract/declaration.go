@@ -58,17 +58,34 @@ func foos() Contract {
 		Kind: chapters.Foo,
 		Promises: []Named{
 			{"B1", "create", "a Foo gets a Deployment with the name, replicas and labels that it asks for, and owns it"},
-			{"B2", "scale", "a change of `replicas` reaches the Deployment, including one made by `kubectl scale foo`, and a HorizontalPodAutoscaler finds the Foo's Pods"},
-			{"B3", "status", "the status (availableReplicas, observedGeneration and Ready) follows the Deployment, and is written only when it changes"},
-			{"B4", "drift", "manual changes are reverted, a deleted Deployment is created again, and other people's fields are left alone"},
+			{"B2", "scale",
+				"a change of `replicas` reaches the Deployment, including one made by `kubectl scale foo`, and a " +
+					"HorizontalPodAutoscaler finds the Foo's Pods"},
+			{"B3", "status",
+				"the status (availableReplicas, observedGeneration and Ready) follows the Deployment, and is " +
+					"written only when it changes"},
+			{"B4", "drift",
+				"manual changes are reverted, a deleted Deployment is created again, and other people's fields " +
+					"are left alone"},
 			{"B5", "rename", "if deploymentName changes, the new Deployment is created, and then the old one is deleted"},
-			{"B6", "refusal", "a Deployment that isn't this Foo's is never touched. The Foo's status says so, and the Foo gets its own Deployment once the name is free"},
-			{"B7", "delete", "the Deployment is deleted with its Foo, and a Foo that is being deleted gets no new one. While a whole namespace is being deleted, the API server refuses new objects there, and the program doesn't retry those writes"},
+			{"B6", "refusal",
+				"a Deployment that isn't this Foo's is never touched. The Foo's status says so, and the Foo gets " +
+					"its own Deployment once the name is free"},
+			{"B7", "delete",
+				"the Deployment is deleted with its Foo, and a Foo that is being deleted gets no new one. While a " +
+					"whole namespace is being deleted, the API server refuses new objects there, and the program " +
+					"doesn't retry those writes"},
 			{"B8", "catch-up", "on startup, the program acts on what changed while it was down"},
 			{"B9", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
-			{"B10", "bad input", "the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, the program logs that, and starts working once it is there (from 05 on, possibly after a restart)"},
+			{"B10", "bad input",
+				"the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, " +
+					"the program logs that, and starts working once it is there (from 05 on, possibly after a " +
+					"restart)"},
 			{"B11", "conflict", "if somebody else writes at the same time, their change isn't lost"},
-			{"B12", "refused write", "if the API server refuses a write (because of a quota or an admission policy, for example), stores other values, or refuses the Deployment's Pods, the status says why. When the cause is gone, the Foo recovers by itself (in 01 and 02, only when something else happens to it)"},
+			{"B12", "refused write",
+				"if the API server refuses a write (because of a quota or an admission policy, for example), " +
+					"stores other values, or refuses the Deployment's Pods, the status says why. When the cause is " +
+					"gone, the Foo recovers by itself (in 01 and 02, only when something else happens to it)"},
 		},
 		provided: map[string]map[string]string{
 			"01": {"F3": idle},
@@ -104,21 +121,39 @@ func tdsets() Contract {
 	return Contract{
 		Kind: chapters.TDSet,
 		Promises: []Named{
-			{"T1", "create", "a TDSet gets a Deployment with its image, its port and the replicas for this hour, owns it, and is Ready when they are available"},
+			{"T1", "create",
+				"a TDSet gets a Deployment with its image, its port and the replicas for this hour, owns it, and " +
+					"is Ready when they are available"},
 			{"T2", "boundary", "the Deployment is scaled when the next window begins, and not before"},
 			{"T3", "midnight", "a window may end at midnight or run past it, and the hour from 23 on is like any other"},
 			{"T4", "zone", "hours are in `spec.timeZone`, even on the days when clocks change"},
 			{"T5", "image", "a changed image or port is rolled out"},
 			{"T6", "service", "a Service is created, changed and deleted with `spec.service`"},
-			{"T7", "drift", "manual changes are reverted, deleted objects are created again, and other people's fields are left alone"},
-			{"T8", "refusal", "an object that isn't this TDSet's is never touched. The TDSet's status says so, and the TDSet gets its own object once the name is free"},
-			{"T9", "delete", "the Deployment is deleted with its TDSet. While a whole namespace is being deleted, the API server refuses new objects there, and the program doesn't retry those writes. In chapter 07, the Pods of a TDSet stop before it is gone, within `--drain-timeout`"},
+			{"T7", "drift",
+				"manual changes are reverted, deleted objects are created again, and other people's fields are " +
+					"left alone"},
+			{"T8", "refusal",
+				"an object that isn't this TDSet's is never touched. The TDSet's status says so, and the TDSet " +
+					"gets its own object once the name is free"},
+			{"T9", "delete",
+				"the Deployment is deleted with its TDSet. While a whole namespace is being deleted, the API " +
+					"server refuses new objects there, and the program doesn't retry those writes. In chapter 07, the " +
+					"Pods of a TDSet stop before it is gone, within `--drain-timeout`"},
 			{"T10", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"T11", "restart", "on startup, the program does what became due while it was down"},
-			{"T12", "bad input", "the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program logs that, and starts working once it is there (from 05 on, possibly after a restart)"},
-			{"T13", "versions", "no field of a TDSet is lost, whichever version of the API wrote it. That also holds while the stored version changes, in either direction, and while no webhook answers"},
-			{"T14", "old clients", "kubectl, watches and field managers that only know v1 keep working, and are told that it is deprecated"},
-			{"T15", "refused write", "if the API server refuses a write, stores other values, or refuses the Deployment's Pods, the status says why. When the cause is gone, the TDSet recovers by itself (in 01 and 02, within a minute)"},
+			{"T12", "bad input",
+				"the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program " +
+					"logs that, and starts working once it is there (from 05 on, possibly after a restart)"},
+			{"T13", "versions",
+				"no field of a TDSet is lost, whichever version of the API wrote it. That also holds while the " +
+					"stored version changes, in either direction, and while no webhook answers"},
+			{"T14", "old clients",
+				"kubectl, watches and field managers that only know v1 keep working, and are told that it is " +
+					"deprecated"},
+			{"T15", "refused write",
+				"if the API server refuses a write, stores other values, or refuses the Deployment's Pods, the " +
+					"status says why. When the cause is gone, the TDSet recovers by itself (in 01 and 02, within a " +
+					"minute)"},
 		},
 		provided: map[string]map[string]string{"07": {"F4a": events, "F4c": events}},
 		notTested: map[string]map[string]string{
@@ -161,11 +196,24 @@ func WhyNotHeld(chapter chapters.Chapter, fault string) string {
 	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }
 
+// Survived counts the faults through which the chapter's own program keeps its promises.
+func Survived(chapter chapters.Chapter) (n int) {
+	for _, fault := range Faults() {
+		if WhyNotHeld(chapter, fault.Name) == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Images are the images in the tests' Pods. Where containers are real, the node must have them. Any
 // program will do that answers HTTP on ports 80 and 8000 with its Pod's name, and can run twice in
 // the same Pod. Images with "broken" in their names aren't here, because no node may have them.
 func Images() []string {
-	return []string{"nginx:latest", "example.com/app:1", "example.com/app:2", "example.com/someone-elses:1", "example.com/sidecar:1"}
+	return []string{
+		"nginx:latest", "example.com/app:1", "example.com/app:2", "example.com/someone-elses:1",
+		"example.com/sidecar:1",
+	}
 }
 
 // AtOnce is how many tests may run at a time where containers are real, because the one node has

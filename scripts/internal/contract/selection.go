@@ -29,7 +29,8 @@ func Find(selected ...string) ([]Named, error) {
 		}
 		if len(found) == before {
 			return nil, problem.New("there is no promise or fault %q", name).
-				ToDo(`name some of %s; "./scripts/workshop test --matrix" says what they are`, strings.Join(names(Everything()), ", "))
+				ToDo(`name some of %s; "./scripts/workshop test --matrix" says what they are`,
+					strings.Join(names(Everything()), ", "))
 		}
 	}
 	return found, nil

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"example.com/operators/scripts/internal/zones"
+	"example.com/operators/scripts/internal/program"
 )
 
 const slots = 48 // half hours
@@ -41,7 +41,7 @@ type sample struct {
 // begin writes fastZone for programs with $ZONEINFO.
 func (y *day) begin(d *Demo) error {
 	y.begun = time.Now().Truncate(time.Second)
-	return zones.Write(zoneFolder(d.Root), map[string][]zones.Change{fastZone: zones.Fast(y.begun, 24-evening, evening+24)})
+	return program.WriteZones(zoneFolder(d.Root), map[string][]program.ZoneChange{fastZone: program.FastZone(y.begun, 24-evening, evening+24)})
 }
 
 // watch follows the Deployment until the day ends, draws the chart, and compares the replicas.

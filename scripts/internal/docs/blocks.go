@@ -1,9 +1,12 @@
 package docs
 
-// This file keeps marked blocks in Markdown up to date: code (source.go), and generated tables. A
-// marker directly before a table names it:
+// This file keeps marked blocks in Markdown up to date: code (source.go) and tables (tables.go). A
+// marker is a comment directly before a block of code, or around a table:
 //
-//	<!-- table: chapters -->
+//	<!-- code: main.go#run -->
+//	<!-- table: faults -->
+//	| … |
+//	<!-- end -->
 
 import (
 	"errors"
@@ -16,10 +19,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	markdownast "github.com/yuin/goldmark/ast"
-	extension "github.com/yuin/goldmark/extension/ast"
 )
 
-// markedBlock is lines[from:to] of the Markdown after a marker: a table, or a fence and its code.
+// markedBlock is lines[from:to] of the Markdown after a marker.
 type markedBlock struct {
 	line     int // the marker's
 	marker   string
@@ -29,15 +31,15 @@ type markedBlock struct {
 
 // Write updates the marked blocks of these files, and returns the files that it changed. The error
 // has the markers that it couldn't use.
-func (r Repository) Write(files ...string) (changed []string, err error) {
+func Write(root string, files ...string) (changed []string, err error) {
 	var unfixed []error
 	for _, file := range files {
-		doc, err := readDocument(os.DirFS(r.Root), file)
+		doc, err := readDocument(os.DirFS(root), file)
 		if err != nil {
 			return changed, err
 		}
 		lines := splitLines(doc.source)
-		blocks, problems := r.blocks(doc, lines)
+		blocks, problems := findBlocks(root, doc, lines)
 		for _, problem := range problems {
 			unfixed = append(unfixed, problem)
 		}
@@ -48,7 +50,7 @@ func (r Repository) Write(files ...string) (changed []string, err error) {
 		if fixed == string(doc.source) {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(r.Root, filepath.FromSlash(file)), []byte(fixed), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(fixed), 0o644); err != nil {
 			return changed, fmt.Errorf("writing into Markdown: %w", err)
 		}
 		changed = append(changed, file)
@@ -56,9 +58,9 @@ func (r Repository) Write(files ...string) (changed []string, err error) {
 	return changed, errors.Join(unfixed...)
 }
 
-func (r Repository) checkBlocks(doc *document) []Problem {
+func checkBlocks(root string, doc *document) []Problem {
 	lines := splitLines(doc.source)
-	blocks, problems := r.blocks(doc, lines)
+	blocks, problems := findBlocks(root, doc, lines)
 	for _, block := range blocks {
 		have, want := strings.Join(lines[block.from:block.to], "\n"), strings.Join(block.want, "\n")
 		if have != want {
@@ -70,18 +72,17 @@ func (r Repository) checkBlocks(doc *document) []Problem {
 	return problems
 }
 
-// blocks finds the marked blocks and their desired lines.
-func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock, problems []Problem) {
-	fsys := os.DirFS(r.Root)
+// findBlocks finds the marked blocks and their desired lines.
+func findBlocks(root string, doc *document, lines []string) (blocks []markedBlock, problems []Problem) {
 	doc.each(func(n markdownast.Node) {
 		var found markedBlock
 		var err error
 		html := doc.html(n)
 		switch {
 		case strings.Contains(html, codeMarkerStart):
-			found, err = markedCode(fsys, doc, lines, n, html)
-		case strings.Contains(html, tableMarkerStart):
-			found, err = r.markedTable(doc, lines, n, html)
+			found, err = markedCode(os.DirFS(root), doc, n, html)
+		case tableMarker.MatchString(html):
+			found, err = markedTable(root, doc, lines, n, html)
 		case isUnmarked(doc, n):
 			err = errUnmarked
 		default:
@@ -91,41 +92,27 @@ func (r Repository) blocks(doc *document, lines []string) (blocks []markedBlock,
 			problems = append(problems, doc.problem(doc.line(n), "%s%v", strings.TrimPrefix(html+": ", ": "), err))
 			return
 		}
+		found.line, found.marker = doc.line(n), html
 		blocks = append(blocks, found)
 	})
 	return blocks, problems
 }
 
-// Tables are functions by the names of tables. Each returns the repository's table as Markdown.
-type Tables map[string]func(root string) (string, error)
-
-const tableMarkerStart = "<!-- table:"
-
 var tableMarker = regexp.MustCompile(`^<!-- table: (\S+) -->$`)
 
-func (r Repository) markedTable(doc *document, lines []string, n markdownast.Node, html string) (markedBlock, error) {
-	parts := tableMarker.FindStringSubmatch(html)
-	if parts == nil {
-		return markedBlock{}, fmt.Errorf("a marker is `<!-- table: NAME -->`, alone on its line")
-	}
-	count, known := r.Tables[parts[1]]
+const endMarker = "<!-- end -->"
+
+func markedTable(root string, doc *document, lines []string, n markdownast.Node, html string) (markedBlock, error) {
+	name := tableMarker.FindStringSubmatch(html)[1]
+	write, known := tables[name]
 	if !known {
-		return markedBlock{}, fmt.Errorf("nobody counts that table")
+		return markedBlock{}, fmt.Errorf("there is no table %q", name)
 	}
-	if _, ok := n.NextSibling().(*extension.Table); !ok {
-		return markedBlock{}, fmt.Errorf("no table follows this marker")
+	from := doc.line(n) // the index of the line after the marker's
+	length := slices.Index(lines[from:], endMarker)
+	if length < 0 {
+		return markedBlock{}, fmt.Errorf("no %s follows this marker", endMarker)
 	}
-	want, err := count(r.Root)
-	if err != nil {
-		return markedBlock{}, err
-	}
-	from := doc.line(n) // the line after the marker's
-	for !strings.HasPrefix(lines[from], "|") {
-		from++
-	}
-	to := from
-	for to < len(lines) && strings.HasPrefix(lines[to], "|") {
-		to++
-	}
-	return markedBlock{line: doc.line(n), marker: html, from: from, to: to, want: splitLines([]byte(strings.TrimRight(want, "\n")))}, nil
+	want, err := write(root)
+	return markedBlock{from: from, to: from + length, want: splitLines([]byte(strings.TrimRight(want, "\n")))}, err
 }

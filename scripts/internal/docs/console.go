@@ -14,12 +14,10 @@ package docs
 //	exit=N              the exit status of the block's last command; all others exit with 0
 //	running             the last command doesn't end: the block is done when its output has
 //	                    appeared. It is a job of its own, so its cd doesn't last
-//	norun               isn't run, for the reason in `<!-- not run: why -->` before the block
 
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,14 +27,11 @@ import (
 
 const consoleLanguage = "console"
 
-var notRun = regexp.MustCompile(`^<!-- not run: \S.* -->$`)
-
 type block struct {
 	line      int // its fence's
 	terminal  string
 	exit      int
 	running   bool
-	norun     bool
 	interrupt bool
 	steps     []step
 }
@@ -56,9 +51,7 @@ func Commands(root, file string) (int, error) {
 	blocks, _ := consoleBlocks(doc)
 	commands := 0
 	for _, b := range blocks {
-		if !b.norun {
-			commands += len(slices.DeleteFunc(b.steps, func(s step) bool { return s.command == "" }))
-		}
+		commands += len(slices.DeleteFunc(b.steps, func(s step) bool { return s.command == "" }))
 	}
 	return commands, nil
 }
@@ -77,9 +70,6 @@ func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
 		err := b.readInfo(string(fenced.Info.Value(doc.source)))
 		if err == nil {
 			err = b.readLines(strings.TrimRight(string(fenced.Lines().Value(doc.source)), "\n"))
-		}
-		if err == nil && b.norun && !notRun.MatchString(doc.html(fenced.PreviousSibling())) {
-			err = fmt.Errorf("norun needs its reason, `<!-- not run: why -->`, directly before the block")
 		}
 		if err != nil {
 			problems = append(problems, doc.problem(b.line, "console block: %v", err))
@@ -102,10 +92,8 @@ func (b *block) readInfo(info string) (err error) {
 			}
 		case word == "running":
 			b.running = true
-		case word == "norun":
-			b.norun = true
 		default:
-			return fmt.Errorf("%q means nothing here: known are terminal=NAME, exit=N, running and norun", word)
+			return fmt.Errorf("%q means nothing here: known are terminal=NAME, exit=N and running", word)
 		}
 	}
 	return nil

@@ -16,7 +16,8 @@ func TestConsoleBlocks(t *testing.T) {
 		"commands with and without output": {
 			text: []string{"'''console", "$ a", "x", "", "$ b", "", "$ c", " y", "'''"},
 			want: []block{{line: 1, steps: []step{
-				{line: 2, command: "a", output: []string{"x"}}, {line: 5, command: "b"}, {line: 7, command: "c", output: []string{" y"}},
+				{line: 2, command: "a", output: []string{"x"}}, {line: 5, command: "b"},
+				{line: 7, command: "c", output: []string{" y"}},
 			}}},
 		},
 		"a backslash goes on in the next line": {
@@ -25,7 +26,9 @@ func TestConsoleBlocks(t *testing.T) {
 		},
 		"a here-document has prompts": {
 			text: []string{"'''console", "$ cat <<EOF", "> $ a", ">", ">   b", "> EOF", "out", "> out", "'''"},
-			want: []block{{line: 1, steps: []step{{line: 2, command: "cat <<EOF\n$ a\n\n  b\nEOF", output: []string{"out", "> out"}}}}},
+			want: []block{{line: 1, steps: []step{
+				{line: 2, command: "cat <<EOF\n$ a\n\n  b\nEOF", output: []string{"out", "> out"}},
+			}}},
 		},
 		"the info string says how": {
 			text: []string{"'''console terminal=two exit=3", "$ a", "'''", "'''console running", "$ b", "'''"},
@@ -36,23 +39,9 @@ func TestConsoleBlocks(t *testing.T) {
 		},
 		"^C, more output, and a command": {
 			text: []string{"'''console", "^C", "bye", "$ a", "'''"},
-			want: []block{{line: 1, interrupt: true, steps: []step{{line: 3, output: []string{"bye"}}, {line: 4, command: "a"}}}},
-		},
-		"^C alone": {
-			text: []string{"'''console", "^C", "'''"},
-			want: []block{{line: 1, interrupt: true}},
-		},
-		"not run, with a reason": {
-			text: []string{"<!-- not run: needs a cloud -->", "'''console norun", "$ a", "'''"},
-			want: []block{{line: 2, norun: true, steps: []step{{line: 3, command: "a"}}}},
-		},
-		"in a folded answer": {
-			text: []string{"<details><summary>Answer</summary>", "", "'''console", "$ a", "'''", "", "</details>"},
-			want: []block{{line: 3, steps: []step{{line: 4, command: "a"}}}},
-		},
-		"in a list": {
-			text: []string{"1. x", "", "   '''console", "   $ a", "   b", "   '''"},
-			want: []block{{line: 3, steps: []step{{line: 4, command: "a", output: []string{"b"}}}}},
+			want: []block{{line: 1, interrupt: true, steps: []step{
+				{line: 3, output: []string{"bye"}}, {line: 4, command: "a"},
+			}}},
 		},
 		"other blocks are none": {
 			text: []string{"'''sh", "$ a", "'''", "    $ a"},
@@ -72,7 +61,7 @@ func TestConsoleBlocks(t *testing.T) {
 
 func TestCommands(t *testing.T) {
 	root := repository(t, map[string]string{"README.md": markdownText(
-		"'''console", "$ a", "$ b", "'''", "'''console", "more", "'''", "<!-- not run: why -->", "'''console norun", "$ c", "'''",
+		"'''console", "$ a", "$ b", "'''", "'''console", "more", "'''",
 	)})
 	got, err := Commands(root, "README.md")
 	if err != nil || got != 2 {
@@ -85,14 +74,10 @@ func TestInvalidConsoleBlocks(t *testing.T) {
 		text []string
 		want string
 	}{
-		"an unknown word":          {text: []string{"'''console run", "$ a", "'''"}, want: `TEXT.md:1: console block: "run" means nothing here`},
-		"an exit status in words":  {text: []string{"'''console exit=one", "$ a", "'''"}, want: "exit=one is no exit status"},
-		"a terminal without name":  {text: []string{"'''console terminal=", "$ a", "'''"}, want: `"terminal=" means nothing here`},
-		"not run, without reason":  {text: []string{"'''console norun", "$ a", "'''"}, want: "norun needs its reason"},
-		"not run, an empty reason": {text: []string{"<!-- not run: -->", "'''console norun", "$ a", "'''"}, want: "norun needs its reason"},
-		"^C at the end":            {text: []string{"'''console", "$ a", "^C", "'''"}, want: "^C can only be a block's first line"},
-		"nothing":                  {text: []string{"text", "", "'''console", "'''"}, want: "TEXT.md:3: console block: there is nothing in it"},
-		"running, and no command":  {text: []string{"'''console running", "^C", "'''"}, want: "running needs a command"},
+		"an unknown word":         {[]string{"'''console run", "$ a", "'''"}, `"run" means nothing here`},
+		"^C at the end":           {[]string{"'''console", "$ a", "^C", "'''"}, "^C can only be a block's first line"},
+		"nothing":                 {[]string{"text", "", "'''console", "'''"}, "there is nothing in it"},
+		"running, and no command": {[]string{"'''console running", "^C", "'''"}, "running needs a command"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

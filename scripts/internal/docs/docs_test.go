@@ -65,22 +65,10 @@ func TestProblemsAreInTheOrderOfTheText(t *testing.T) {
 		"[gone](gone.md)",
 		"", "<!-- code: gone.go -->",
 	)})
-	problems, err := (Repository{Root: root}).CheckText("README.md")
+	problems, err := CheckText(root, "README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantProblems(t, problems, `README.md:1: console block: "what"`, `README.md:4: link "gone.md"`, "README.md:6: <!-- code: gone.go -->")
-}
-
-func TestAMissingFileIsAnError(t *testing.T) {
-	root := t.TempDir()
-	if _, err := (Repository{Root: root}).CheckText("README.md"); err == nil {
-		t.Error("CheckText: no error")
-	}
-	if _, err := (Repository{Root: root}).Write("README.md"); err == nil {
-		t.Error("Write: no error")
-	}
-	if _, _, err := (&Runner{Root: root}).Run(t.Context(), "README.md"); err == nil {
-		t.Error("Run: no error")
-	}
+	wantProblems(t, problems,
+		`README.md:1: console block: "what"`, `README.md:4: link "gone.md"`, "README.md:6: <!-- code: gone.go -->")
 }

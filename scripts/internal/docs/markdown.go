@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -117,4 +118,27 @@ func (d *document) plain(n ast.Node) string {
 		text.WriteString(d.plain(child))
 	}
 	return text.String()
+}
+
+// section returns the section with this anchor and its subsections, or the whole document for no
+// anchor, as one line without marks for bold and code.
+func (d *document) section(anchored string) (text string, found bool) {
+	if anchored == "" {
+		return oneLine(string(d.source)), true
+	}
+	lines, headings := splitLines(d.source), d.headings()
+	i := slices.IndexFunc(headings, func(h heading) bool { return anchor(h.text) == anchored })
+	if i < 0 {
+		return "", false
+	}
+	end := len(lines)
+	after := headings[i+1:]
+	if next := slices.IndexFunc(after, func(h heading) bool { return h.level <= headings[i].level }); next >= 0 {
+		end = after[next].line - 1
+	}
+	return oneLine(strings.Join(lines[headings[i].line-1:end], "\n")), true
+}
+
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "").Replace(text)), " ")
 }

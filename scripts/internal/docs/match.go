@@ -8,7 +8,6 @@ package docs
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -16,92 +15,47 @@ const ellipsis = "…"
 
 var blanks = regexp.MustCompile(`[ \t]+`)
 
-// pattern has one entry for each expected line; nil matches any number of lines.
-type pattern []*regexp.Regexp
+// match compares lines of output with lines that are shown in a text. used is how many lines of
+// output match all that are shown, or -1. If there are too many lines, or some don't match, why says
+// so, and line is the index of the first one.
+func match(shown, lines []string) (used, line int, why string) {
+	output := ""
+	for _, line := range lines {
+		output += normal(line) + "\n"
+	}
+	if used := matching(shown, output, ""); used >= 0 {
+		if matching(shown, output, `\z`) < 0 {
+			why = fmt.Sprintf("line %d of the output is too much: %q", used+1, lines[used])
+		}
+		return used, used, why
+	}
+	missing := len(shown) - 1
+	for matching(shown[:missing], output, "") < 0 {
+		missing--
+	}
+	line = matching(shown[:missing], output, "")
+	return -1, line, fmt.Sprintf("the output has no line %q after its line %d", shown[missing], line)
+}
 
-func compile(shown []string) pattern {
-	p := make(pattern, len(shown))
-	for i, line := range shown {
+// matching returns how many lines at the beginning of the output match all that are shown, or -1.
+func matching(shown []string, output, end string) int {
+	expression := `\A`
+	for _, line := range shown {
 		if strings.TrimSpace(line) == ellipsis {
+			expression += `(.*\n)*?`
 			continue
 		}
 		parts := strings.Split(normal(line), ellipsis)
-		for j := range parts {
-			parts[j] = regexp.QuoteMeta(parts[j])
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
 		}
-		p[i] = regexp.MustCompile(`^` + strings.Join(parts, `.+`) + `$`)
+		expression += strings.Join(parts, `.+`) + `\n`
 	}
-	return p
-}
-
-// match says how far lines of output match a pattern.
-type match struct {
-	whole bool // all lines match the whole pattern
-	used  int  // so many lines match the whole pattern; -1: none do
-	stuck bool // more lines can't help
-	line  int  // the index of the first line that doesn't match, or the number of lines
-	shown int  // the index in the pattern of the first line that has no match
-}
-
-// match keeps all places in the pattern that the lines can lead to, because an any-lines entry can
-// end anywhere.
-func (p pattern) match(lines []string) match {
-	m := match{used: -1}
-	places := p.skip(nil, 0)
-	for {
-		m.shown = slices.Max(places)
-		m.whole = m.shown == len(p)
-		if m.whole && m.used < 0 {
-			m.used = m.line
-		}
-		if m.line == len(lines) {
-			return m
-		}
-		if strings.HasPrefix(lines[m.line], "go: downloading ") {
-			m.line++
-			continue
-		}
-		var next []int
-		for _, i := range places {
-			switch {
-			case i < len(p) && p[i] == nil:
-				next = p.skip(next, i)
-			case i < len(p) && p[i].MatchString(normal(lines[m.line])):
-				next = p.skip(next, i+1)
-			}
-		}
-		if next == nil {
-			m.whole, m.stuck = false, true
-			return m
-		}
-		places = next
-		m.line++
+	found := regexp.MustCompile(expression + end).FindStringIndex(output)
+	if found == nil {
+		return -1
 	}
-}
-
-// skip adds place i, and the next ones if any-lines entries match no line.
-func (p pattern) skip(places []int, i int) []int {
-	for ; !slices.Contains(places, i); i++ {
-		places = append(places, i)
-		if i == len(p) || p[i] != nil {
-			break
-		}
-	}
-	return places
-}
-
-// why explains where the output differs from the text, if it does.
-func (m match) why(shown, lines []string) string {
-	switch {
-	case m.whole:
-		return ""
-	case m.shown == len(shown):
-		return fmt.Sprintf("line %d of the output is too much: %q", m.line+1, lines[m.line])
-	case !m.stuck:
-		return fmt.Sprintf("the output has no line %q where it is expected", shown[m.shown])
-	default:
-		return fmt.Sprintf("line %d of the output is %q, expected %q", m.line+1, lines[m.line], shown[m.shown])
-	}
+	return strings.Count(output[:found[1]], "\n")
 }
 
 func normal(line string) string {
@@ -114,3 +68,5 @@ func trimBlank(lines []string) []string {
 	}
 	return lines
 }
+
+func isDownload(line string) bool { return strings.HasPrefix(line, "go: downloading ") }

@@ -45,9 +45,6 @@ func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
 	run.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
 	defer run.close()
 	for _, b := range blocks {
-		if b.norun {
-			continue
-		}
 		if problem := run.block(ctx, b); ctx.Err() != nil {
 			return nil, run.commands, ctx.Err()
 		} else if problem != nil {
@@ -136,35 +133,32 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 // judge waits until a command has exited, and compares all of its output and its exit status. With
 // follow, it waits until the lines in the text are the next output of a running command.
 func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) *Problem {
-	p := compile(s.output)
 	now, err := t.await(ctx, r.Timeout, func(now state) bool {
-		m := p.match(now.lines[t.seen:])
-		return now.ended || follow && (m.used >= 0 || m.stuck)
+		used, _, _ := match(s.output, now.lines[t.seen:])
+		return now.ended || follow && used >= 0
 	})
 	lines := now.lines[t.seen:]
 	if !follow {
 		lines = trimBlank(lines)
 	}
-	m := p.match(lines)
-	why := m.why(s.output, lines)
+	used, line, why := match(s.output, lines)
 	switch {
-	case follow && m.used >= 0:
-		t.seen += m.used
+	case follow && used >= 0:
+		t.seen += used
 		return nil
 	case follow && err != nil:
 		why = fmt.Sprintf("after %v, %s", r.Timeout, why)
-	case follow && now.ended:
+	case follow:
 		why = fmt.Sprintf("the command has ended with exit status %d, and %s", now.status, why)
-	case follow: // the output differs already
 	case err != nil:
 		why = fmt.Sprintf("the command still runs after %v", r.Timeout)
 	case now.status != exit:
 		why = fmt.Sprintf("exit status %d, expected %d", now.status, exit)
-	case len(s.output) == 0 || m.whole:
+	case len(s.output) == 0 || why == "":
 		t.seen = len(now.lines)
 		return nil
 	}
-	return r.differ(s, lines, m, why)
+	return r.differ(s, lines, line, why)
 }
 
 func (s state) hasEnded() bool { return s.ended }
@@ -174,37 +168,22 @@ func (r *run) fail(line int, format string, args ...any) *Problem {
 	return &problem
 }
 
-func (r *run) differ(s step, lines []string, m match, why string) *Problem {
+// differ shows the text and the output around the line that differs.
+func (r *run) differ(s step, lines []string, line int, why string) *Problem {
 	command := "(the output goes on)"
 	if s.command != "" {
 		command = "$ " + s.command
 	}
-	expected, came := "anything", "nothing"
-	from, to := max(0, len(lines)-2*excerpt), len(lines)
-	if len(s.output) > 0 {
-		expected = indent(s.output)
-		from, to = max(0, m.line-excerpt), min(len(lines), m.line+excerpt+1)
+	if len(s.output) == 0 {
+		line = len(lines) // any output is right, so its end says most
 	}
-	if len(lines) > 0 {
-		came = indent(lines[from:to])
-	}
-	if to-from < len(lines) {
-		came = fmt.Sprintf("(lines %d to %d of %d)%s", from+1, to, len(lines), came)
-	}
-	return r.fail(s.line, "%s\n%s\nexpected: %s\ncame: %s", command, why, expected, came)
+	from, to := max(0, line-excerpt), min(len(lines), line+excerpt)
+	return r.fail(s.line, "%s\n%s\nexpected: %s\ncame (lines %d to %d of %d): %s",
+		command, why, indent(s.output), from+1, to, len(lines), indent(lines[from:to]))
 }
 
-// indent formats lines of output for a problem, and shortens long ones.
 func indent(lines []string) string {
-	const most = 300
-	var indented strings.Builder
-	for _, line := range lines {
-		if len(line) > most {
-			line = strings.ToValidUTF8(line[:most], "") + fmt.Sprintf("… (%d bytes)", len(line))
-		}
-		indented.WriteString("\n    " + line)
-	}
-	return indented.String()
+	return strings.Join(append([]string{""}, lines...), "\n    ")
 }
 
 func (r *run) close() {

@@ -24,12 +24,7 @@ import (
 
 const codeMarkerStart = "<!-- code:"
 
-var (
-	codeMarker = regexp.MustCompile(`^<!-- code: ([^\s#]+)(?:#(\S+))? -->$`)
-	fence      = regexp.MustCompile("^( *)(```+|~~~+) *(.*)$")
-	// languages are GitHub's info strings. A file of another kind keeps the author's.
-	languages = map[string]string{".go": "go", ".json": "json", ".sh": "sh", ".yaml": "yaml", ".yml": "yaml"}
-)
+var codeMarker = regexp.MustCompile(`^<!-- code: ([^\s#]+)(?:#(\S+))? -->$`)
 
 // errUnmarked is the problem of code in a chapter's README without a marker.
 var errUnmarked = errors.New("code in a README is extracted from the source: " +
@@ -41,7 +36,7 @@ func isUnmarked(doc *document, n markdownast.Node) bool {
 		!strings.Contains(doc.html(n.PreviousSibling()), codeMarkerStart)
 }
 
-func markedCode(fsys fs.FS, doc *document, lines []string, n markdownast.Node, html string) (markedBlock, error) {
+func markedCode(fsys fs.FS, doc *document, n markdownast.Node, html string) (markedBlock, error) {
 	parts := codeMarker.FindStringSubmatch(html)
 	if parts == nil {
 		return markedBlock{}, fmt.Errorf("a marker is `<!-- code: PATH#Name,Type.Method -->`, alone on its line")
@@ -59,28 +54,11 @@ func markedCode(fsys fs.FS, doc *document, lines []string, n markdownast.Node, h
 		return markedBlock{}, err
 	}
 
-	from := doc.line(fenced) - 1
-	opening := fence.FindStringSubmatch(lines[from])
-	if opening == nil {
-		return markedBlock{}, fmt.Errorf("the block's fence should begin its line")
+	if strings.Contains("\n"+code, "\n```") {
+		return markedBlock{}, fmt.Errorf("the source has a line that would close the block")
 	}
-	indent, ticks, info := opening[1], opening[2], opening[3]
-	if language, ok := languages[path.Ext(file)]; ok {
-		info = language
-	}
-	want := []string{indent + ticks + info}
-	for _, line := range splitLines([]byte(code)) {
-		if strings.HasPrefix(strings.TrimSpace(line), ticks) {
-			return markedBlock{}, fmt.Errorf("the source has a line that would close the block: "+
-				"give it a longer fence than %s, or another kind", ticks)
-		}
-		if line != "" {
-			line = indent + line
-		}
-		want = append(want, line)
-	}
-	to := from + 1 + fenced.Lines().Len()
-	return markedBlock{line: doc.line(n), marker: html, from: from, to: to, want: want}, nil
+	from := doc.line(fenced) // the index of the line after the fence
+	return markedBlock{from: from, to: from + fenced.Lines().Len(), want: splitLines([]byte(code))}, nil
 }
 
 // extract returns a file's text, or its declarations with these names, which are separated by

@@ -120,6 +120,7 @@ func (t *terminal) look() state {
 	if rest := len(s.lines) - 1; !s.ended || s.lines[rest] == "" {
 		s.lines = s.lines[:rest]
 	}
+	s.lines = slices.DeleteFunc(s.lines, isDownload)
 	return s
 }
 

@@ -5,69 +5,70 @@ package exercises
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"example.com/operators/scripts/internal/ui"
 )
 
-// tally counts exercises. One may be both passed and caught up, because the course's solution
-// passes the check.
-type tally struct{ passed, caughtUp, total int }
-
-func (t tally) String() string {
-	percent := 100 * t.passed / t.total // rounded down: it is 100 only if all are passed
-	counted := fmt.Sprintf("%d of %d passed (%d %%)", t.passed, t.total, percent)
-	if t.caughtUp > 0 {
-		counted += fmt.Sprintf(", %d caught up, not solved", t.caughtUp)
+// counted says how many of the exercises are passed. One may be both passed and caught up, because the
+// course's solution passes the check.
+func counted(exercises []Exercise, progress Progress) string {
+	caughtUp := 0
+	for _, e := range exercises {
+		if isCaughtUp(e, progress.Of(e)) {
+			caughtUp++
+		}
 	}
-	return counted
+	passed := countPassed(exercises, progress)
+	percent := 100 * passed / len(exercises) // rounded down: it is 100 only if all are passed
+	text := fmt.Sprintf("%d of %d passed (%d %%)", passed, len(exercises), percent)
+	if caughtUp > 0 {
+		text += fmt.Sprintf(", %d caught up, not solved", caughtUp)
+	}
+	return text
 }
 
-// Bar shows how many of the exercises are passed, such as [███░░░] 14/28 passed.
-func Bar(exercises []Exercise, progress Progress) string {
-	passed := 0
+func countPassed(exercises []Exercise, progress Progress) (passed int) {
 	for _, e := range exercises {
 		if progress.Of(e).Passing {
 			passed++
 		}
 	}
-	full := barWidth * passed / max(1, len(exercises)) // rounded down, as in tally
-	return fmt.Sprintf("[%s%s] %d/%d passed", strings.Repeat("█", full), strings.Repeat("░", barWidth-full), passed, len(exercises))
+	return passed
 }
 
-const barWidth = 14
+// Bar shows how many of the exercises are passed, such as [███░░░] 14/28 passed.
+func Bar(exercises []Exercise, progress Progress) string {
+	const width = 14
+	passed := countPassed(exercises, progress)
+	full := width * passed / max(1, len(exercises)) // rounded down, as in counted
+	return fmt.Sprintf("[%s%s] %d/%d passed",
+		strings.Repeat("█", full), strings.Repeat("░", width-full), passed, len(exercises))
+}
 
 // Table shows which exercises are passed. They have to be sorted by chapter.
 func Table(exercises []Exercise, progress Progress, colours ui.Palette) string {
 	if len(exercises) == 0 {
 		return "There are no exercises yet.\n"
 	}
-	var page, rows strings.Builder
-	columns := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
-	var inAll, inChapter tally
-	for i, e := range exercises {
-		record := progress.Of(e)
-		caughtUp := isCaughtUp(e, record)
-		for _, t := range []*tally{&inAll, &inChapter} {
-			t.total++
-			if record.Passing {
-				t.passed++
-			}
-			if caughtUp {
-				t.caughtUp++
-			}
+	var page strings.Builder
+	for rest := exercises; len(rest) > 0; {
+		chapter := rest[0].Chapter
+		n := slices.IndexFunc(rest, func(e Exercise) bool { return e.Chapter != chapter })
+		if n < 0 {
+			n = len(rest)
 		}
-		fmt.Fprintln(columns, "  "+row(e, record, caughtUp, colours))
-		if i+1 == len(exercises) || exercises[i+1].Chapter != e.Chapter {
-			_ = columns.Flush() // to memory
-			fmt.Fprintf(&page, "%s: %s\n%s\n", colours.Bold.Sprint(e.Chapter.Name), inChapter, &rows)
-			rows.Reset()
-			inChapter = tally{}
+		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter.Name), counted(rest[:n], progress))
+		for _, row := range Rows(rest[:n], progress, colours) {
+			fmt.Fprintf(&page, "  %s\n", row)
 		}
+		page.WriteString("\n")
+		rest = rest[n:]
 	}
-	fmt.Fprintf(&page, "In all: %s\n", inAll)
-	return emptyColumns.ReplaceAllString(page.String(), "")
+	fmt.Fprintf(&page, "In all: %s\n", counted(exercises, progress))
+	return page.String()
 }
 
 // Rows returns a line for each exercise, with the columns of Table.

@@ -32,7 +32,9 @@ func (s *scenario) mapping(object *unstructured.Unstructured) *meta.RESTMapping 
 }
 
 // sample returns the first sample with another name, which isn't created yet.
-func (s *scenario) sample(name string) *unstructured.Unstructured { return s.renamed(s.samples[0], name) }
+func (s *scenario) sample(name string) *unstructured.Unstructured {
+	return s.renamed(s.samples[0], name)
+}
 
 func (s *scenario) renamed(sample *unstructured.Unstructured, name string) *unstructured.Unstructured {
 	sample = sample.DeepCopy()

@@ -70,11 +70,10 @@ func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
 		return s.counts, err
 	}
 	defer end(&err)
-	s.step(ctx, "layout, formatting, versions", s.checkFiles)
-	files := s.checkTexts(ctx)
+	s.step(ctx, "layout, budgets, versions, and the texts", s.checkFiles)
 	s.onCluster(ctx, testCluster, func(c *cluster.Cluster) { s.tests(ctx, c) })
 	if s.Full {
-		s.readAsReader(ctx, files)
+		s.readAsReader(ctx)
 	}
 	return s.result(ctx)
 }

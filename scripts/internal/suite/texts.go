@@ -23,7 +23,6 @@ import (
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/overview"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
@@ -36,26 +35,14 @@ func (s *Suite) Texts(ctx context.Context) (err error) {
 		return err
 	}
 	defer end(&err)
-	s.readAsReader(ctx, s.checkTexts(ctx))
+	s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, step *ui.Step) (string, error) {
+		return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "-run=^TestTexts$", "./internal/checks")
+	})
+	s.readAsReader(ctx)
 	if s.counts.Failed > 0 {
 		return errors.New("not all texts are right: the reasons are above")
 	}
 	return ctx.Err()
-}
-
-// checkTexts checks the texts without their commands, and returns their files.
-func (s *Suite) checkTexts(ctx context.Context) []string {
-	files, err := s.textFiles()
-	if err != nil {
-		s.counts.Failed++
-		s.UI.Say("%v", err)
-		return nil
-	}
-	s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, _ *ui.Step) (string, error) {
-		problems, err := (docs.Repository{Root: s.Root, Tables: overview.Tables()}).CheckText(files...)
-		return fmt.Sprintf("%d files", len(files)), errors.Join(err, join(problems))
-	})
-	return files
 }
 
 // textFiles are the texts of the chapters and, with Everything, those that belong to no chapter.
@@ -79,10 +66,11 @@ func join(problems []docs.Problem) (err error) {
 	return err
 }
 
-// readAsReader runs the commands in these files in a new copy of the repository.
-func (s *Suite) readAsReader(ctx context.Context, files []string) {
+// readAsReader runs the commands in the texts in a new copy of the repository.
+func (s *Suite) readAsReader(ctx context.Context) {
 	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
-	if err := copyRepository(s.Root, reader.Root, s.Bin); err != nil {
+	files, err := s.textFiles()
+	if err := errors.Join(err, copyRepository(s.Root, reader.Root, s.Bin)); err != nil {
 		reader.counts.Failed++
 		s.UI.Say("%s", problem.Format(err))
 	} else {
@@ -102,7 +90,7 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 	up := false
 	for _, file := range files {
 		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
-			continue // CheckText reports errors
+			continue // TestTexts reports errors
 		}
 		if !up && !s.freshCluster(ctx, c) {
 			return

@@ -1,7 +1,7 @@
-// Package zones makes time zones. A Go program looks for zones in the folder $ZONEINFO first. So a
-// program that only knows the real time can be shown any time of day: its zones are ahead by the
-// difference.
-package zones
+package program
+
+// This file makes time zones. A Go program looks for zones in the folder $ZONEINFO first. So a program
+// that only knows the real time can be shown any time of day: its zones are ahead by the difference.
 
 import (
 	"bytes"
@@ -15,27 +15,27 @@ import (
 // UTC is a name of UTC for which Go reads a file. "UTC" itself is built in.
 const UTC = "Etc/UTC"
 
-// Change is an instant from which a zone's clocks are ahead of UTC by Offset.
-type Change struct {
+// ZoneChange is an instant from which a zone's clocks are ahead of UTC by Offset.
+type ZoneChange struct {
 	At     time.Time
 	Offset time.Duration
 }
 
-// Fast returns the changes of a zone in which an hour takes a second: each second, its clocks are
+// FastZone returns the changes of a zone in which an hour takes a second: each second, its clocks are
 // set forward to the next full hour. It begins at start with that hour of the day, and stops after
 // that many hours.
-func Fast(start time.Time, hour, hours int) (changes []Change) {
+func FastZone(start time.Time, hour, hours int) (changes []ZoneChange) {
 	for i := range hours {
 		at := start.Add(time.Duration(i) * time.Second)
 		shown := at.Truncate(24 * time.Hour).Add(time.Duration(hour+i) * time.Hour)
-		changes = append(changes, Change{at, shown.Sub(at)})
+		changes = append(changes, ZoneChange{at, shown.Sub(at)})
 	}
 	return changes
 }
 
-// Encode returns a zone's file, in the format TZif (RFC 9636). Its clocks show the right time of
+// EncodeZone returns a zone's file, in the format TZif (RFC 9636). Its clocks show the right time of
 // day, but not the date, because offsets are reduced to less than a day, like real ones.
-func Encode(changes []Change) []byte {
+func EncodeZone(changes []ZoneChange) []byte {
 	const day = 24 * time.Hour
 	var file bytes.Buffer
 	header := func(instants, types, letters uint32) {
@@ -61,14 +61,14 @@ func Encode(changes []Change) []byte {
 	return file.Bytes()
 }
 
-// Write writes zones, with up to 256 changes each, into a folder for $ZONEINFO.
-func Write(dir string, zones map[string][]Change) error {
+// WriteZones writes zones, with up to 256 changes each, into a folder for $ZONEINFO.
+func WriteZones(dir string, zones map[string][]ZoneChange) error {
 	for name, changes := range zones {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fmt.Errorf("write zone %s: %w", name, err)
 		}
-		if err := os.WriteFile(path, Encode(changes), 0o644); err != nil {
+		if err := os.WriteFile(path, EncodeZone(changes), 0o644); err != nil {
 			return fmt.Errorf("write zone %s: %w", name, err)
 		}
 	}

@@ -1,0 +1,75 @@
+package checks
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/exercises"
+)
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Everything in the texts is right, apart from the commands, which this test doesn't run.
+func TestTexts(t *testing.T) {
+	files, err := docs.Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := docs.CheckText(root, files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+}
+
+func TestContributingFitsOnAPage(t *testing.T) {
+	const most = 600
+	if words := len(strings.Fields(read(t, ".github/CONTRIBUTING.md"))); words > most {
+		t.Errorf("CONTRIBUTING.md has %d words, and %d are enough", words, most)
+	}
+}
+
+// avoid are words that sound translated. Write fix, is in, reports whether, again, forever, if you,
+// delete, about, expensive, healthy, times out, is requeued, the desired state, is reported.
+var avoid = regexp.MustCompile(`(?i)\b(mend(s|ed|ing)?|stands? (at|by|beside|for itself)|(tells|told) whether|` +
+	`anew|for ever|whoever|(takes?|taken|took) (it |them )?away|(comes?|came) of (it|this|that)|a word on|dear|` +
+	`(is|are) in order|(is|are|was) given up|` +
+	`(keys?|foos?|tdsets?) comes? (again|back)|what (is|was) wanted|(which|what|it) is said)\b`)
+
+func TestPlainEnglish(t *testing.T) {
+	files, err := docs.Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for i, line := range strings.Split(read(t, file), "\n") {
+			if found := avoid.FindString(line); found != "" {
+				t.Errorf("%s:%d: avoid %q", file, i+1, found)
+			}
+		}
+	}
+}
+
+// A chapter's table has a row for each exercise: | [K: Title](…) | … | minutes |
+func TestChaptersListTheirExercises(t *testing.T) {
+	all, err := exercises.All(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		row := fmt.Sprintf(`(?m)^\s*\| \[%d: %s\]\(.*\| %d \|\s*$`, e.Number, regexp.QuoteMeta(e.Title), e.Minutes)
+		if !regexp.MustCompile(row).MatchString(read(t, e.Chapter.Name+"/README.md")) {
+			t.Errorf("%s/README.md: its table has no exercise %d, %q, of %d minutes",
+				e.Chapter.Name, e.Number, e.Title, e.Minutes)
+		}
+	}
+}
