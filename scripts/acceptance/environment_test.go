@@ -13,8 +13,6 @@
 //	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B4
 //
 // With TEST_OWN=1, the chapters' own programs are tested, and not the solutions of exercise TDSet.
-// TEST_EXERCISE names the folder of an exercise, such as 9-capstone. Its program is then tested
-// instead of the chapter's.
 //
 // The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
 // that container. It must have the images of contract.Images, and contract.LeftOut says what isn't
@@ -166,10 +164,6 @@ func newEnvironment() (*environment, error) {
 	for _, c := range contract.All() {
 		for _, chapter := range found {
 			p, found, err := program.Of(chapter, c.Kind)
-			if exercise := os.Getenv("TEST_EXERCISE"); exercise != "" && err == nil {
-				found = c.Kind == chapter.Kind()
-				p, err = p.InExercise(exercise)
-			}
 			if err != nil {
 				return nil, err
 			}

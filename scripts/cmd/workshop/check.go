@@ -14,7 +14,6 @@ import (
 func newCheckCommand() *cobra.Command {
 	var everything, inLens, noOpen bool
 	var cause int
-	var editCommand string
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
@@ -58,7 +57,7 @@ and shows in your browser what both do.`,
 				}
 			}
 			if !inLens {
-				return checkAll(command, found, everything, editCommand)
+				return checkAll(command, found, everything)
 			}
 			if len(found) > 1 {
 				return problem.New("--lens shows only one exercise").ToDo("name it, for example 01/5")
@@ -66,7 +65,7 @@ and shows in your browser what both do.`,
 			if err := hasProgram(found[0]); err != nil {
 				return err
 			}
-			failed := checkAll(command, found, everything, editCommand)
+			failed := checkAll(command, found, everything)
 			if err := exerciseInLens(command, found[0], noOpen); err != nil {
 				return err
 			}
@@ -74,9 +73,8 @@ and shows in your browser what both do.`,
 		},
 	}
 	command.Flags().BoolVar(&everything, "all", false, "show the whole output of each failing test")
-	addEditFlag(command, &editCommand, "if the exercise fails, open the place to work on in your editor, with this command, such as 'code -g {file}:{line}'")
 	command.Flags().IntVar(&cause, "cause", 0, "the number of your answer to a ticket's question")
-	command.Flags().BoolVar(&inLens, "lens", false, "after the check, run your program beside the solution, and show what both do in your browser")
+	command.Flags().BoolVar(&inLens, "lens", false, "then run your program beside the solution, and show both in your browser")
 	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
 	return command
 }
@@ -86,7 +84,7 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 	if len(found) > 1 {
 		return problem.New("--cause answers the question of one ticket").ToDo("name the ticket as well, such as 03/7")
 	}
-	answer, err := exercises.NameCause(command.Context(), theRoot(), found[0], number)
+	answer, err := exercises.NameCause(theRoot(), found[0], number)
 	if err != nil {
 		return err
 	}
@@ -100,7 +98,7 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 
 func theChecker() verdict.Checker { return verdict.Checker{Root: theRoot(), Env: clusterForTests} }
 
-func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool, editCommand string) error {
+func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool) error {
 	show := ui.New(os.Stderr)
 	passed := 0
 	for i, exercise := range found {
@@ -114,7 +112,7 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 			command.Print(v.Text(colours(), everything))
 		}
 		if err == nil && len(found) == 1 {
-			err = advise(command, v, editCommand)
+			err = advise(command, v)
 		}
 		if err != nil {
 			return err
@@ -132,8 +130,8 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 	return nil
 }
 
-// advise says what to do next. If there is more to do in this exercise, it also opens the editor.
-func advise(command *cobra.Command, v verdict.Verdict, editCommand string) error {
+// advise says what to do next.
+func advise(command *cobra.Command, v verdict.Verdict) error {
 	all, err := exercises.All(theRoot())
 	if err != nil {
 		return err
@@ -143,8 +141,5 @@ func advise(command *cobra.Command, v verdict.Verdict, editCommand string) error
 		return err
 	}
 	command.Printf("\n%s\n", advice)
-	if v.Outcome != verdict.Passed && editCommand != "" {
-		return editAt(editCommand, v.EditPlace())
-	}
 	return nil
 }

@@ -32,11 +32,10 @@ func TestAnEmptyNameIsAnError(t *testing.T) {
 		"docs --check _":       noChapter,
 		"diff 01 _":            noChapter,
 		"stored _":             "the name of a resource or an object is empty",
-		"agenda _":             `there is no timetable ""`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			root := testkit.Write(t, t.TempDir(), map[string]string{
-				"01-a/exercises/1-one/exercise.go": "package one\n", "scripts/AGENDA.md": "# Timetables\n",
+				"01-a/exercises/1-one/exercise.go": "package one\n",
 			})
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("PATH", "") // so that no program can be started

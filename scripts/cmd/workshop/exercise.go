@@ -27,19 +27,16 @@ func aboutOneExercise(command *cobra.Command, do func(*cobra.Command, exercises.
 }
 
 func newHintCommand() *cobra.Command {
-	var all bool
-	command := aboutOneExercise(&cobra.Command{
+	return aboutOneExercise(&cobra.Command{
 		Use:   "hint CHAPTER/K",
 		Short: "Show the next hint for an exercise",
 		Long: `Hint shows one more hint each time: first a nudge, then an approach, then nearly the answer. It remembers how many you
 have seen.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
-		hint, err := exercises.NextHint(command.Context(), theRoot(), exercise, all, colours())
+		hint, err := exercises.NextHint(theRoot(), exercise, colours())
 		command.Print(hint)
 		return err
 	})
-	command.Flags().BoolVar(&all, "all", false, "show all of them")
-	return command
 }
 
 func newSolutionCommand() *cobra.Command {
@@ -47,21 +44,20 @@ func newSolutionCommand() *cobra.Command {
 	command := aboutOneExercise(&cobra.Command{
 		Use:   "solution CHAPTER/K",
 		Short: "Show the solution of an exercise that you have passed",
-		Long: `Solution prints one way to solve an exercise. There are others, and any that passes the check is right. Until you have
-passed the exercise yourself, you have to add --spoil.
-
-If you have changed exercise.go, it prints how the solution differs from your version. --whole prints the whole file.`,
+		Long: `Solution shows how the course's solution differs from yours. There are others, and any that passes the check is right.
+Until you have passed the exercise yourself, you have to add --spoil, which prints the whole solution, as --whole does.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		progress, err := exercises.ReadProgress(theRoot())
 		if err != nil {
 			return err
 		}
-		if progress.Of(exercise).Passed == nil && !spoil {
+		passing := progress.Of(exercise).Passing
+		if !passing && !spoil {
 			return problem.New("you haven't passed %s yet", exercise.Name()).
 				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution anyway", exercise.Name())
 		}
-		if !whole {
-			diff, err := exercises.SolutionDiff(command.Context(), theRoot(), exercise, colours())
+		if passing && !whole {
+			diff, err := exercises.SolutionDiff(exercise, colours())
 			if err != nil || diff != "" {
 				command.Print(diff)
 				return err
@@ -71,7 +67,7 @@ If you have changed exercise.go, it prints how the solution differs from your ve
 		command.Print(solution)
 		return err
 	})
-	command.Flags().BoolVar(&whole, "whole", false, "print the whole file, even if you have changed exercise.go")
+	command.Flags().BoolVar(&whole, "whole", false, "print the whole file")
 	command.Flags().BoolVar(&spoil, "spoil", false, "show it even if you haven't passed")
 	return command
 }

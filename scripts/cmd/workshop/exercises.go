@@ -13,12 +13,19 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// findExercises returns the exercises that the argument names, or all without an argument.
-func findExercises(args []string) ([]exercises.Exercise, error) {
+// findExercises returns the exercises that the arguments name, or all without an argument.
+func findExercises(args []string) (named []exercises.Exercise, err error) {
 	if len(args) == 0 {
 		return exercises.All(theRoot())
 	}
-	return exercises.Find(theRoot(), args[0])
+	for _, arg := range args {
+		found, err := exercises.Find(theRoot(), arg)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, found...)
+	}
+	return named, nil
 }
 
 func firstOpen(all []exercises.Exercise) (exercises.Exercise, bool, error) {
@@ -55,8 +62,8 @@ func newProgressCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
-		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen, and which ones
-have the course's solution instead of your work ("catch-up").`,
+		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen, and in which
+ones "catch-up" has filled in the course's solution.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			all, err := exercises.All(theRoot())

@@ -62,7 +62,7 @@ func TestInterruptsLeaveNothingBehind(t *testing.T) {
 				t.Errorf("process %d was left behind: %s", pid, name)
 			}
 		}
-		for _, pattern := range []string{"run", "reader", "clusters/test", "clusters/killed", "prove/0*"} {
+		for _, pattern := range []string{"run", "reader", "clusters/test", "prove/0*"} {
 			if left, _ := filepath.Glob(filepath.Join(root, ".workshop", pattern)); left != nil {
 				t.Errorf("folders were left behind: %s", left)
 			}

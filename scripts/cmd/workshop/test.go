@@ -17,8 +17,6 @@ import (
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
-	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
@@ -33,7 +31,7 @@ func newTestCommand() *cobra.Command {
 		Short: "Run what CI runs, everything about a chapter, or the tests of one promise",
 		Long: `Test checks, within minutes, what no change may break: the repository's layout, the links and code in its texts, what
 vet and staticcheck report, the chapters' own tests, and that the judge finds bugs and accuses no correct operator. It also
-runs the behaviour contract against the chapters' programs: all promises while nothing goes wrong, and the one fault that
+runs the behavior contract against the chapters' programs: all promises while nothing goes wrong, and the one fault that
 each chapter is about.
 
 With chapters, it checks everything about them: all faults, the program for TDSets, the exercises (they fail as given, pass as
@@ -46,9 +44,8 @@ skipped test counts as a failure, and a failed test isn't run again.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
-minute, or two minutes under faults. "test 03/9" runs all of these tests, or those in --only, against the program that you
-wrote in that capstone. With --matrix it runs nothing and prints which chapter keeps its promises through which fault. Each
-cell is such a test.
+minute, or two minutes under faults. With --matrix it runs nothing and prints which chapter keeps its promises through which
+fault. Each cell is such a test.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
 the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
@@ -59,7 +56,6 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
   ./scripts/workshop test 01 --only B4
   ./scripts/workshop test 07 --only T2
   ./scripts/workshop test 02 03 --only B11,F4
-  ./scripts/workshop test 03/9
   ./scripts/workshop test --matrix
   ./scripts/workshop test --on kind`,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -72,9 +68,6 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 			if err := testableOn(nodes, command.Flags().Changed("only"), image); err != nil {
 				return err
 			}
-			if len(args) == 1 && isExercise(args[0]) {
-				return testCapstone(command, args[0], only)
-			}
 			if command.Flags().Changed("only") {
 				return testOnly(command, args, only)
 			}
@@ -85,11 +78,9 @@ the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 
 			s.Full = full || len(args) > 0
 			run := s.Run
 			if nodes == cluster.Containers {
-				run = func(ctx context.Context) (gotest.Counts, error) { return s.OnKind(ctx, image) }
+				run = func(ctx context.Context) error { return s.OnKind(ctx, image) }
 			}
-			counts, err := run(command.Context())
-			printCounts(command, counts)
-			return err
+			return run(command.Context())
 		},
 	}
 	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
@@ -111,11 +102,7 @@ func testableOn(nodes cluster.Nodes, only bool, image string) error {
 	return nil
 }
 
-// printCounts prints the line that CI systems read.
-func printCounts(command *cobra.Command, counts gotest.Counts) {
-	fmt.Fprintf(command.OutOrStdout(), "%d passed, %d failed\n", counts.Passed, counts.NotPassed())
-}
-
+// testOnly runs the tests of these promises and faults, and prints which held.
 func testOnly(command *cobra.Command, args, names []string) error {
 	selected, err := contract.Find(names...)
 	if err != nil {
@@ -125,44 +112,11 @@ func testOnly(command *cobra.Command, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	return runOnly(command, s, selected)
-}
-
-// testCapstone holds the learner's program to the contract of its kind.
-func testCapstone(command *cobra.Command, name string, only []string) error {
-	e, err := exercises.FindCapstone(theRoot(), name)
-	if err != nil {
-		return err
-	}
-	if e.HasOwnKind() {
-		return problem.New("the contract is about Foos and TDSets, and the program of %s manages another kind", e.Name()).
-			ToDo("./scripts/workshop judge %s", e.Name())
-	}
-	selected := contract.Everything()
-	if len(only) > 0 {
-		if selected, err = contract.Find(only...); err != nil {
-			return err
-		}
-	}
-	s, err := newSuite(command, []string{e.Chapter.Name}, cluster.Simulated)
-	if err != nil {
-		return err
-	}
-	s.Exercise = e.Folder
-	return runOnly(command, s, selected)
-}
-
-// runOnly runs the tests of these promises and faults, and prints which held.
-func runOnly(command *cobra.Command, s *suite.Suite, selected []contract.Named) error {
-	counts, err := s.Only(command.Context(), selected, command.OutOrStdout(), ui.NewPalette(ui.Coloured(os.Stdout)))
-	if err != nil {
-		return err
-	}
-	printCounts(command, counts)
-	if counts.Failed > 0 {
+	held, err := s.Only(command.Context(), selected, command.OutOrStdout())
+	if err == nil && !held {
 		return problem.ErrReported
 	}
-	return nil
+	return err
 }
 
 // noChapter is the argument that stands for what belongs to no chapter.
@@ -171,9 +125,10 @@ const noChapter = "scripts"
 // newSuite builds what the nodes need. Without args, the suite covers everything.
 func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suite.Suite, error) {
 	everything := len(args) == 0 || slices.Contains(args, noChapter)
+	names := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == noChapter })
 	var found []chapters.Chapter
 	var err error
-	if names := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == noChapter }); len(names) > 0 || len(args) == 0 {
+	if len(names) > 0 || len(args) == 0 {
 		if found, err = chapters.Find(theRoot(), names...); err != nil {
 			return nil, err
 		}
@@ -185,7 +140,8 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 	programs := controlplane.New(theRoot())
 	version, err := programs.Stamp()
 	return &suite.Suite{
-		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Chapters: found, Everything: everything,
+		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Out: command.OutOrStdout(),
+		Chapters: found, Everything: everything,
 	}, err
 }
 

@@ -5,14 +5,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
-	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
@@ -121,33 +119,14 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 	return build(ctx, show, builder, program)
 }
 
-// firstExercise needs neither a cluster nor any module, so it can be done during the first build.
-const firstExercise = "01/0"
-
-const (
-	whileBuilding = `Kubernetes is built from source, once. That took eight minutes on two cores. If you press Ctrl-C, the next command
+// firstBuildNote is shown during a first build. The exercise needs neither a cluster nor any module.
+const firstBuildNote = `Kubernetes is built from source, once. That took eight minutes on two cores. If you press Ctrl-C, the next command
 continues where the build stopped.
 Meanwhile, in another terminal, in an editor or on the web:
-`
-	readMeanwhile = `   3 minutes   README.md: the chapters, and how to read one
+   2 minutes   01-raw-watch/exercises/0-first-loop/README.md: fix your first bug
+   3 minutes   README.md: the chapters, and how to read one
   10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
    5 minutes   scripts/MUSEUM.md: how well-known operators fail`
-)
-
-// firstBuildNote is shown during a first build, which takes minutes. It offers the first exercise,
-// unless the user has passed it.
-func firstBuildNote(root string) string {
-	e, err := exercises.FindOne(root, firstExercise)
-	if err != nil {
-		return whileBuilding + readMeanwhile
-	}
-	progress, _ := exercises.ReadProgress(root) // after an error, nothing is known to be passed
-	if _, open := exercises.FirstOpen([]exercises.Exercise{e}, progress); !open {
-		return whileBuilding + readMeanwhile
-	}
-	offer := fmt.Sprintf("%4d minutes   %s: fix your first bug\n", e.Minutes, e.Path(exercises.ReadmeFile))
-	return whileBuilding + offer + readMeanwhile
-}
 
 // fewPackages are compiled within seconds.
 const fewPackages = 50
@@ -161,7 +140,7 @@ func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder, p co
 		waiting := func(holder string) { step.Update("waiting for %s", holder) }
 		return p.String() + " built", builder.Build(ctx, p, waiting, func(done gobuild.Progress) {
 			if !noted && done.Packages > fewPackages {
-				step.Note(firstBuildNote(theRoot()))
+				step.Note(firstBuildNote)
 				noted = true
 			}
 			step.Update("%s", done)

@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/testkit"
@@ -51,51 +48,12 @@ func TestTheCluster(t *testing.T) {
 	}
 }
 
-// The first exercise is offered until the user has passed it.
-func TestFirstBuildNote(t *testing.T) {
-	const (
-		offer    = "   2 minutes   01-raw-watch/exercises/0-first-loop/README.md: fix your first bug\n"
-		progress = `{"version": 1, "exercises": {"01-raw-watch/0-first-loop": {"passing": true}}}`
-	)
-	readme := map[string]string{"README.md": "# 0: Sums\n\nMinutes: 2\n"}
-	for sentence, test := range map[string]struct {
-		files map[string]string // of the exercise; nil: there is none
-		state string            // progress.json; "": there is none
-		want  string            // before the texts to read
-	}{
-		"nothing is passed yet":     {readme, "", offer},
-		"the progress is damaged":   {readme, "{", offer},
-		"it is passed":              {readme, progress, ""},
-		"the solution is in place":  {map[string]string{"exercise.go": exercisetest.SolvedInPlace}, "", ""},
-		"there is no such exercise": {nil, "", ""},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			root := testkit.Write(t, t.TempDir(), map[string]string{"01-raw-watch/README.md": "# 01\n"})
-			if test.files != nil {
-				exercisetest.Write(t, root, "01-raw-watch", "0-first-loop", test.files)
-			}
-			if test.state != "" {
-				testkit.Write(t, root, map[string]string{".workshop/progress.json": test.state})
-			}
-			_, list, _ := strings.Cut(firstBuildNote(root), "on the web:\n")
-			if before, _, found := strings.Cut(list, "   3 minutes   README.md"); !found || before != test.want {
-				t.Errorf("got %q, want %q and then the texts", list, test.want)
-			}
-		})
-	}
-}
-
 // It is offered before anything is downloaded, so it must need nothing but Go. This tests the
 // solution, because a learner may have changed the exercise.
 func TestTheFirstExerciseNeedsNoModules(t *testing.T) {
-	e, err := exercises.FindOne(testkit.Repository(), firstExercise)
+	e, err := exercises.FindOne(testkit.Repository(), "01/0")
 	if err != nil {
 		t.Fatal(err)
-	}
-	script, err := os.ReadFile("../../workshop")
-	offer := fmt.Sprintf("fix your first bug (%d minutes): %s'", e.Minutes, e.Path(exercises.ReadmeFile))
-	if err != nil || !strings.Contains(string(script), offer) {
-		t.Errorf("scripts/workshop doesn't say %q; error %v", offer, err)
 	}
 	for sentence, workspace := range map[string]string{"with go.work": "", "without": "off"} {
 		t.Run(sentence, func(t *testing.T) {

@@ -87,55 +87,28 @@ func All(root string) ([]Exercise, error) {
 	return found, nil
 }
 
+// In returns a chapter's exercises in order.
 func In(chapter chapters.Chapter) ([]Exercise, error) {
-	found, _, err := Folders(chapter)
-	return found, err
-}
-
-// Folders returns a chapter's exercises in order, and the names of folders that aren't exercises.
-func Folders(chapter chapters.Chapter) (found []Exercise, others []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(chapter.Dir, Folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("list the exercises of %s: %w", chapter.Name, err)
+		return nil, fmt.Errorf("list the exercises of %s: %w", chapter.Name, err)
 	}
+	var found []Exercise
 	for _, entry := range entries {
 		match := folderName.FindStringSubmatch(entry.Name())
-		switch {
-		case !entry.IsDir():
-			continue
-		case match == nil:
-			others = append(others, entry.Name())
+		if match == nil || !entry.IsDir() {
 			continue
 		}
-		number, _ := strconv.Atoi(match[1]) // one or two digits
+		number, err := strconv.Atoi(match[1])
+		if err != nil {
+			return nil, err
+		}
 		e := Exercise{Chapter: chapter, Number: number, Folder: entry.Name(), Title: entry.Name()}
-		if title, minutes, err := e.ReadHead(); err == nil {
-			e.Title, e.Minutes = title, minutes
+		if readme, err := e.ReadReadme(); err == nil && readme.Title != "" {
+			e.Title, e.Minutes = readme.Title, readme.Minutes
 		}
 		found = append(found, e)
 	}
 	slices.SortStableFunc(found, func(a, b Exercise) int { return a.Number - b.Number })
-	return found, others, nil
-}
-
-var (
-	titleLine   = regexp.MustCompile(`^# (\d+): (\S.*?)\r?\n`)
-	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})\r?$`)
-)
-
-func (e Exercise) ReadHead() (title string, minutes int, err error) {
-	text, err := os.ReadFile(e.File(ReadmeFile))
-	if err != nil {
-		return "", 0, err
-	}
-	first := titleLine.FindSubmatch(text)
-	if first == nil || string(first[1]) != strconv.Itoa(e.Number) {
-		return "", 0, fmt.Errorf("%s: its first line isn't \"# %d: Title\"", e.Path(ReadmeFile), e.Number)
-	}
-	line := minutesLine.FindSubmatch(text)
-	if line == nil {
-		return "", 0, fmt.Errorf("%s: it has no line \"Minutes: N\"", e.Path(ReadmeFile))
-	}
-	minutes, err = strconv.Atoi(string(line[1]))
-	return string(first[2]), minutes, err
+	return found, nil
 }

@@ -3,8 +3,6 @@ package exercises
 // Finding exercises by the names that users type.
 
 import (
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +19,11 @@ func Find(root, name string) ([]Exercise, error) {
 	if name == "" {
 		return nil, notFound("the exercise's name is empty")
 	}
-	parts := partsOf(root, name)
-	found, err := chapters.Find(root, parts[0])
+	path := strings.Trim(strings.TrimPrefix(name, "./"), "/")
+	chapter, rest, _ := strings.Cut(path, "/")
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, Folder), "/")
+	wanted, _, _ := strings.Cut(rest, "/")
+	found, err := chapters.Find(root, chapter)
 	if err != nil {
 		return nil, notFound("%v", err)
 	}
@@ -32,12 +33,10 @@ func Find(root, name string) ([]Exercise, error) {
 		return nil, err
 	case len(all) == 0:
 		return nil, notFound("chapter %s has no exercises", found[0].Name)
-	case len(parts) == 1:
+	case wanted == "":
 		return all, nil
 	}
-	i := slices.IndexFunc(all, func(e Exercise) bool {
-		return slices.Contains([]string{e.Folder, strconv.Itoa(e.Number), fmt.Sprintf("%02d", e.Number)}, parts[1])
-	})
+	i := slices.IndexFunc(all, func(e Exercise) bool { return wanted == e.Folder || wanted == strconv.Itoa(e.Number) })
 	if i < 0 {
 		return nil, notFound("there is no exercise %q; chapter %s has %s", name, found[0].Number(), namesOf(all))
 	}
@@ -50,7 +49,7 @@ func FindOne(root, name string) (Exercise, error) {
 	if err != nil {
 		return Exercise{}, err
 	}
-	if len(partsOf(root, name)) == 1 {
+	if len(found) > 1 {
 		return Exercise{}, notFound("%q is a chapter; which of its exercises, %s?", name, namesOf(found))
 	}
 	return found[0], nil
@@ -59,18 +58,6 @@ func FindOne(root, name string) (Exercise, error) {
 func notFound(format string, args ...any) error {
 	return problem.New(format, args...).
 		ToDo(`name an exercise by chapter and number, such as 01/2; "./scripts/workshop progress" lists all`)
-}
-
-// partsOf splits a name into the chapter's and, if there is one, the exercise's.
-func partsOf(root, name string) []string {
-	if relative, err := filepath.Rel(root, name); err == nil && filepath.IsAbs(name) {
-		name = relative
-	}
-	parts := strings.Split(strings.Trim(strings.TrimPrefix(filepath.ToSlash(name), "./"), "/"), "/")
-	if len(parts) > 1 && parts[1] == Folder {
-		parts = slices.Delete(parts, 1, 2)
-	}
-	return parts[:min(2, len(parts))]
 }
 
 func namesOf(exercises []Exercise) string {
@@ -83,7 +70,7 @@ func namesOf(exercises []Exercise) string {
 
 // FirstOpen returns the first exercise that is neither passed nor caught up.
 func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bool) {
-	i := slices.IndexFunc(exercises, func(e Exercise) bool { return !progress.Of(e).Passing && !e.HasSolution() })
+	i := slices.IndexFunc(exercises, progress.IsOpen)
 	if i < 0 {
 		return Exercise{}, false
 	}

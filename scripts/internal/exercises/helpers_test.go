@@ -5,14 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/testkit"
 )
 
-// writeSum writes exercisetest's exercise, and returns it.
+// writeSum writes testkit's exercise, and returns it.
 func writeSum(t *testing.T, root, chapter, name string, changes map[string]string) Exercise {
 	t.Helper()
-	exercisetest.Write(t, root, chapter, name, changes)
+	testkit.WriteSum(t, root, chapter, name, changes)
 	found, err := Find(root, chapter+"/"+name)
 	if err != nil {
 		t.Fatal(err)

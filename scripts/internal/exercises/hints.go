@@ -3,17 +3,15 @@ package exercises
 // Showing hints one by one.
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"example.com/operators/scripts/internal/ui"
 )
 
 // hintTitles are the three sections of every hints.md: the same three steps in each exercise.
-func hintTitles() []string { return []string{"A nudge", "An approach", "Nearly the answer"} }
+var hintTitles = []string{"A nudge", "An approach", "Nearly the answer"}
 
 type Hint struct {
 	Title string
@@ -26,63 +24,39 @@ func Hints(e Exercise) ([]Hint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the hints of %s: %w", e.Name(), err)
 	}
-	hints := sections(string(source))
-	var titles []string
-	for _, hint := range hints {
-		titles = append(titles, hint.Title)
-		if hint.Text == "" {
-			return nil, fmt.Errorf("%s: %q is empty", e.Path(HintsFile), hint.Title)
-		}
+	sections := strings.Split("\n"+string(source), "\n## ")[1:] // without what is above the first heading
+	var hints []Hint
+	valid := len(sections) == len(hintTitles)
+	for i, section := range sections {
+		title, text, _ := strings.Cut(section, "\n")
+		hint := Hint{strings.TrimSpace(title), strings.TrimSpace(text)}
+		valid = valid && hint.Title == hintTitles[i] && hint.Text != ""
+		hints = append(hints, hint)
 	}
-	if !slices.Equal(titles, hintTitles()) {
-		return nil, fmt.Errorf("%s: its second-level headings are %q, want %q", e.Path(HintsFile), titles, hintTitles())
+	if !valid {
+		return nil, fmt.Errorf("%s: it needs a text below each of the headings %q, and no others", e.Path(HintsFile), hintTitles)
 	}
 	return hints, nil
 }
 
-// sections returns the text below each second-level heading that isn't in code.
-func sections(text string) (hints []Hint) {
-	code := false
-	for line := range strings.Lines(text) {
-		code = code != strings.HasPrefix(line, "```")
-		if title, ok := strings.CutPrefix(line, "## "); ok && !code {
-			hints = append(hints, Hint{Title: strings.TrimSpace(title)})
-		} else if len(hints) > 0 {
-			hints[len(hints)-1].Text += line
-		}
-	}
-	for i := range hints {
-		hints[i].Text = strings.TrimSpace(hints[i].Text)
-	}
-	return hints
-}
-
-// NextHint returns the next hint, or all, and records that. After the last hint, it repeats the
-// last.
-func NextHint(ctx context.Context, root string, e Exercise, all bool, colours ui.Palette) (string, error) {
+// NextHint returns the next hint, and records that. After the last hint, it repeats the last.
+func NextHint(root string, e Exercise, colours ui.Palette) (string, error) {
 	hints, err := Hints(e)
 	if err != nil {
 		return "", err
 	}
-	var first, last int
-	err = UpdateProgress(ctx, root, e, func(r *Record) {
-		last = min(r.Hints+1, len(hints))
-		first = last - 1
-		if all {
-			first, last = 0, len(hints)
-		}
-		r.Hints = last
+	shown := 0
+	err = UpdateProgress(root, e, func(r *Record) {
+		r.Hints = min(r.Hints+1, len(hints))
+		shown = r.Hints
 	})
 	if err != nil {
 		return "", err
 	}
-	var page strings.Builder
-	for i, hint := range hints[first:last] {
-		heading := colours.Bold.Sprintf("Hint %d of %d: %s", first+i+1, len(hints), hint.Title)
-		fmt.Fprintf(&page, "%s\n\n%s\n\n", heading, hint.Text)
+	hint := hints[shown-1]
+	page := colours.Bold.Sprintf("Hint %d of %d: %s", shown, len(hints), hint.Title) + "\n\n" + hint.Text + "\n\n"
+	if shown == len(hints) {
+		page += fmt.Sprintf("That was the last one. The solution: ./scripts/workshop solution %s --spoil\n", e.Name())
 	}
-	if last == len(hints) {
-		fmt.Fprintf(&page, "That was the last one. The solution: ./scripts/workshop solution %s --spoil\n", e.Name())
-	}
-	return page.String(), nil
+	return page, nil
 }

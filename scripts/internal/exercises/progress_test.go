@@ -1,57 +1,37 @@
 package exercises
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
-	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func TestInvalidProgressIsAnErrorAndStays(t *testing.T) {
-	for sentence, test := range map[string]struct{ content, want string }{
-		"no JSON":         {`{"version": 1, "exercises`, "is damaged"},
-		"empty":           {``, "is damaged"},
-		"something else":  {`{"a": 1}`, "is damaged"},
-		"another type":    {`{"version": 1, "exercises": []}`, "is damaged"},
-		"a newer version": {`{"version": 5, "exercises": []}`, "was written by a newer workshop (version 5; this one knows 4)"},
+	for sentence, content := range map[string]string{
+		"no JSON":        `{"exercises`,
+		"empty":          ``,
+		"something else": `{"a": 1}`,
+		"another type":   `{"exercises": []}`,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
 			e := writeSum(t, root, "01-a", "1-sum", nil)
 			path := filepath.Join(root, ".workshop", "progress.json")
-			write(t, path, test.content)
-			_, err := ReadProgress(root)
-			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(problem.Format(err), "what to do: ") {
-				t.Errorf("error %v, want %q and what to do", err, test.want)
+			write(t, path, content)
+			if _, err := ReadProgress(root); err == nil || !strings.Contains(problem.Format(err), "what to do: ") {
+				t.Errorf("error %v, want what to do", err)
 			}
-			if err := UpdateProgress(t.Context(), root, e, func(r *Record) { r.Passing = true }); err == nil {
-				t.Error("UpdateProgress: no error")
+			if err := RecordCheck(root, e, true); err == nil {
+				t.Error("RecordCheck: no error")
 			}
-			if now := read(t, path); now != test.content {
+			if now := read(t, path); now != content {
 				t.Errorf("the file is now %q", now)
 			}
 		})
-	}
-}
-
-func TestAnOlderProgressIsKept(t *testing.T) {
-	root := t.TempDir()
-	e := writeSum(t, root, "01-a", "1-sum", nil)
-	path := filepath.Join(root, ".workshop", "progress.json")
-	write(t, path, `{"version": 1, "exercises": {"01-a/1-sum": {"passing": true, "hints": 2}}}`)
-	if err := RecordGuess(t.Context(), root, e, "two"); err != nil {
-		t.Fatal(err)
-	}
-	progress, err := ReadProgress(root)
-	if want := (Record{Passing: true, Hints: 2, Guess: "two"}); err != nil || progress.Of(e) != want {
-		t.Errorf("got %+v, error %v, want %+v", progress.Of(e), err, want)
-	}
-	if now := read(t, path); !strings.Contains(now, `"version": 4`) {
-		t.Errorf("the file is now %s", now)
 	}
 }
 
@@ -63,7 +43,7 @@ func TestConcurrentUpdatesOfProgress(t *testing.T) {
 	var all sync.WaitGroup
 	for range writers {
 		all.Go(func() {
-			if err := UpdateProgress(t.Context(), root, e, func(r *Record) { r.Hints++ }); err != nil {
+			if err := UpdateProgress(root, e, func(r *Record) { r.Hints++ }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -73,38 +53,44 @@ func TestConcurrentUpdatesOfProgress(t *testing.T) {
 	if err != nil || progress.Of(e).Hints != writers {
 		t.Errorf("%d of %d updates are recorded, error %v", progress.Of(e).Hints, writers, err)
 	}
-	entries, err := os.ReadDir(filepath.Join(root, ".workshop"))
-	if err != nil || len(entries) != 2 {
-		t.Errorf("files are %v, error %v, want the progress and its lock", entries, err)
-	}
 }
 
-func TestPassing(t *testing.T) {
+func TestTable(t *testing.T) {
 	root := t.TempDir()
-	e := writeSum(t, root, "01-a", "1-sum", nil)
-	check := func(passing bool, source string) Record {
-		t.Helper()
-		write(t, e.File("exercise.go"), source)
-		if err := RecordCheck(t.Context(), root, e, passing); err != nil {
+	one := writeSum(t, root, "01-a", "1-one", nil)
+	writeSum(t, root, "01-a", "2-two", map[string]string{"README.md": ""})
+	writeSum(t, root, "01-a", "10-ten", nil)
+	judged := writeSum(t, root, "02-b", "1-one", nil)
+	for e, record := range map[Exercise]Record{one: {Passing: true, Hints: 2}, judged: {CaughtUp: true, Judged: true}} {
+		if err := UpdateProgress(root, e, func(r *Record) { *r = record }); err != nil {
 			t.Fatal(err)
 		}
-		progress, err := ReadProgress(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return progress.Of(e)
 	}
-	if r := check(false, exercisetest.Given); r.Passing || r.Passed != nil {
-		t.Errorf("as given: %+v", r)
+	all, err := All(root)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r := check(true, exercisetest.SolvedInPlace); !r.Passing || r.Passed != nil {
-		t.Errorf("with the course's solution: %+v", r)
+	progress, err := ReadProgress(root)
+	if err != nil {
+		t.Fatal(err)
 	}
-	first := check(true, exercisetest.SolvedInPlace+"\n// My own.\n")
-	if !first.Passing || first.Passed == nil {
-		t.Errorf("solved: %+v", first)
+	if open, found := FirstOpen(all, progress); !found || open.Name() != "01/2" {
+		t.Errorf("the first open one is %s", open.Name())
 	}
-	if r := check(false, exercisetest.Given); r.Passing || r.Passed == nil || !r.Passed.Equal(*first.Passed) {
-		t.Errorf("broken again: %+v, want Passing false and the first Passed", r)
+	want := `01-a: 1 of 3 passed
+  ✓ 01/1   Sums   5 min  2 hints
+  · 01/2   2-two
+  · 01/10  Sums   5 min
+
+02-b: 0 of 1 passed, 1 caught up
+  » 02/1  Sums  5 min    judged
+
+In all: 1 of 4 passed, 1 caught up
+`
+	if got := Table(all, progress, ui.NewPalette(false)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := Bar(all, progress), "[███░░░░░░░░░░░] 1/4 passed"; got != want {
+		t.Errorf("bar: got %s, want %s", got, want)
 	}
 }

@@ -6,42 +6,51 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/mitchellh/go-wordwrap"
 )
 
-// Readme has the parts of a README that the commands show. A part that the README lacks is "".
+// Readme has the parts of a README that the commands show. A part that the README lacks is empty.
 type Readme struct {
+	Title   string // without the exercise's number
+	Minutes int    // that the exercise should take
+	Learned string // the idea, in one sentence
 	Task    string // everything before "Read first", the question, or the first section
 	Predict string // the first question to think about before working
-	Answer  string // to that question
-	Learned string // the idea, in one sentence
 }
 
 var (
-	answerPart  = regexp.MustCompile(`(?s)<details><summary>Answer</summary>\n(.*?)</details>`)
-	learnedLine = regexp.MustCompile(`(?m)^<!-- Learned: (\S.*?) -->\r?$`)
-	blankLines  = regexp.MustCompile(`\r?\n(\s*\n)+`)
+	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})$`)
+	learnedLine = regexp.MustCompile(`(?m)^<!-- Learned: (\S.*?) -->$`)
+	blankLines  = regexp.MustCompile(`\n(\s*\n)+`)
+	// headBlock matches the title, the time, and comments.
+	headBlock = regexp.MustCompile(`^(# |Minutes: |<!--)`)
+	// afterTask matches what ends the task.
+	afterTask = regexp.MustCompile(`^(\*\*Read first|\*\*Predict|## )`)
 )
 
-// ReadReadme reads those parts. For the title and the time, see ReadHead.
 func (e Exercise) ReadReadme() (Readme, error) {
 	content, err := os.ReadFile(e.File(ReadmeFile))
 	if err != nil {
 		return Readme{}, fmt.Errorf("read the task of %s: %w", e.Name(), err)
 	}
 	var readme Readme
+	if title, ok := strings.CutPrefix(string(content), fmt.Sprintf("# %d: ", e.Number)); ok {
+		title, _, _ = strings.Cut(title, "\n")
+		readme.Title = strings.TrimSpace(title)
+	}
+	if match := minutesLine.FindSubmatch(content); match != nil {
+		readme.Minutes, _ = strconv.Atoi(string(match[1])) // only digits
+	}
 	if match := learnedLine.FindSubmatch(content); match != nil {
 		readme.Learned = string(match[1])
-	}
-	if match := answerPart.FindSubmatch(content); match != nil {
-		readme.Answer = plainText(string(match[1]))
 	}
 	var task []string
 	inTask := true
 	for _, block := range blankLines.Split(string(content), -1) {
-		inTask = inTask && !strings.HasPrefix(block, "**Read first") && !strings.HasPrefix(block, "**Predict") && !strings.HasPrefix(block, "## ")
+		inTask = inTask && !afterTask.MatchString(block)
 		question, isQuestion := strings.CutPrefix(block, "**Predict:** ")
 		switch {
 		case isQuestion && readme.Predict == "":
@@ -53,9 +62,6 @@ func (e Exercise) ReadReadme() (Readme, error) {
 	readme.Task = plainText(strings.Join(task, "\n\n"))
 	return readme, nil
 }
-
-// headBlock matches the title, the time, and comments.
-var headBlock = regexp.MustCompile(`^(# |Minutes: |<!--)`)
 
 // textColumns is the width of plain text, which fits into any terminal.
 const textColumns = 78

@@ -7,72 +7,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"example.com/operators/scripts/internal/git"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
-var (
-	// ErrNoGit means that there is no git command, or no git repository that it accepts.
-	ErrNoGit        = errors.New("git doesn't know this folder")
-	ErrNotCommitted = errors.New("git doesn't have it")
-)
-
-// Committed returns git's object name of a file or folder in the last commit. path is relative to
-// root.
-func Committed(ctx context.Context, root, path string) (object string, err error) {
-	output, err := git.Run(ctx, root, "rev-parse", "--verify", "--quiet", "HEAD:./"+path)
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit) && exit.ExitCode() == 1: // the answer to --verify
-		return "", ErrNotCommitted
-	case errors.As(err, &exit), errors.Is(err, git.ErrNone):
-		return "", fmt.Errorf("%w: %w", ErrNoGit, err)
-	}
-	return strings.TrimSpace(string(output)), err
+// Committed returns exercise.go as in the last commit, which is what the learner was given.
+func (e Exercise) Committed(ctx context.Context) ([]byte, error) {
+	return process.Git(ctx, e.Dir(), "cat-file", "blob", "HEAD:./"+ExerciseFile)
 }
 
 // Reset restores the committed exercise.go. If the learner's file differs, it is kept at the
 // returned path, relative to root.
 func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed bool, kept string, err error) {
-	path := e.Path(ExerciseFile)
-	object, err := Committed(ctx, root, path)
-	switch {
-	case errors.Is(err, ErrNoGit):
-		return false, "", problem.New("can't restore %s", path).
+	given, err := e.Committed(ctx)
+	if err != nil {
+		return false, "", problem.New("can't restore %s", e.Path(ExerciseFile)).
 			ToDo("copy the file from where you got this folder; a git clone has everything that reset needs").
 			Because(err)
-	case errors.Is(err, ErrNotCommitted):
-		return false, "", problem.New("can't restore %s", path).ToDo("commit it first, if you are its author").Because(err)
-	case err != nil:
-		return false, "", err
 	}
-	given, err := git.Run(ctx, root, "cat-file", "blob", object)
-	if err != nil {
-		return false, "", fmt.Errorf("restore %s: %w", path, err)
-	}
-	err = update(ctx, root, func(progress Progress) error {
-		own, err := readIfExists(e.File(ExerciseFile))
-		if err == nil && bytes.Equal(own, given) {
+	err = change(root, e, func(r *Record) error {
+		own, err := os.ReadFile(e.File(ExerciseFile))
+		switch {
+		case err == nil && bytes.Equal(own, given):
 			return nil
-		}
-		if own != nil {
+		case err == nil:
 			kept, err = keep(root, e, own, now)
+		case errors.Is(err, fs.ErrNotExist):
+			err = nil
 		}
 		if err != nil {
-			return fmt.Errorf("keep your own %s: %w", path, err)
+			return err
 		}
-		if err := replaceFile(e.File(ExerciseFile), given, 0o644); err != nil {
-			return fmt.Errorf("restore %s: %w", path, err)
-		}
-		changed = true
-		progress.change(e, func(r *Record) { r.Passing = false })
-		return nil
+		changed, r.Passing, r.CaughtUp = true, false, false
+		return replaceFile(e.File(ExerciseFile), given)
 	})
 	return changed, kept, err
 }
@@ -83,10 +55,11 @@ const keptFolder = "kept" // in .workshop
 func Own() []string { return []string{"progress*.json", keptFolder} }
 
 // keep writes a learner's work to a new file, and returns its path relative to root. The caller
-// holds update's lock.
+// holds change's lock.
 func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
 	err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700)
-	stem := filepath.Join(".workshop", keptFolder, fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405")))
+	name := fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405"))
+	stem := filepath.Join(".workshop", keptFolder, name)
 	path := stem + ".go"
 	for n := 2; exists(filepath.Join(root, path)); n++ {
 		path = fmt.Sprintf("%s-%d.go", stem, n)
@@ -99,11 +72,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// replaceFile replaces a file atomically.
-func replaceFile(path string, content []byte, mode os.FileMode) error {
+// replaceFile replaces a file atomically, so that no interrupt leaves half of it.
+func replaceFile(path string, content []byte) error {
 	next := fmt.Sprintf("%s.%d", path, os.Getpid())
-	defer os.Remove(next) // exists only after an error
-	if err := os.WriteFile(next, content, mode); err != nil {
+	if err := os.WriteFile(next, content, 0o644); err != nil {
 		return err
 	}
 	return os.Rename(next, path)

@@ -5,11 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/testkit"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func TestReset(t *testing.T) {
@@ -19,68 +18,63 @@ func TestReset(t *testing.T) {
 	if !testkit.Commit(t, top) {
 		return
 	}
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	reset := func() (changed bool, kept string) {
+	reset := func(wantChanged bool, wantKept string) {
 		t.Helper()
-		changed, kept, err := Reset(t.Context(), root, e, at)
-		if err != nil {
-			t.Fatal(err)
+		changed, kept, err := Reset(t.Context(), root, e, now)
+		if err != nil || changed != wantChanged || kept != wantKept {
+			t.Errorf("changed %v, kept %q, error %v", changed, kept, err)
 		}
-		if now := read(t, e.File("exercise.go")); now != exercisetest.Given {
+		if now := read(t, e.File("exercise.go")); now != testkit.SumGiven {
 			t.Errorf("the exercise is now\n%s", now)
 		}
-		return changed, kept
 	}
-
-	if changed, kept := reset(); changed || kept != "" {
-		t.Errorf("an unchanged file: changed %v, kept %q", changed, kept)
+	reset(false, "")
+	write(t, e.File("exercise.go"), "mine")
+	if err := UpdateProgress(root, e, func(r *Record) { *r = Record{Passing: true, Hints: 1} }); err != nil {
+		t.Fatal(err)
 	}
-	for i, want := range []string{"01-1-20260102T030405.go", "01-1-20260102T030405-2.go"} { // in the same second
-		own := "mine " + want
-		write(t, e.File("exercise.go"), own)
-		if err := UpdateProgress(t.Context(), root, e, func(r *Record) { *r = Record{Passing: true, Passed: &at, Hints: i} }); err != nil {
-			t.Fatal(err)
-		}
-		changed, kept := reset()
-		if !changed || kept != filepath.Join(".workshop", "kept", want) || read(t, filepath.Join(root, kept)) != own {
-			t.Errorf("changed %v, kept as %s", changed, kept)
-		}
-		progress, err := ReadProgress(root)
-		if r := progress.Of(e); err != nil || r.Passing || r.Passed == nil || r.Hints != i {
-			t.Errorf("recorded: %+v, error %v", r, err)
-		}
+	reset(true, ".workshop/kept/01-1-20260102T030405.go")
+	if own := read(t, filepath.Join(root, ".workshop/kept/01-1-20260102T030405.go")); own != "mine" {
+		t.Errorf("kept %q", own)
+	}
+	if progress, err := ReadProgress(root); err != nil || progress.Of(e) != (Record{Hints: 1}) {
+		t.Errorf("recorded: %+v, error %v", progress.Of(e), err)
 	}
 	if err := os.Remove(e.File("exercise.go")); err != nil {
 		t.Fatal(err)
 	}
-	if changed, kept := reset(); !changed || kept != "" {
-		t.Errorf("a missing file: changed %v, kept %q", changed, kept)
-	}
-	if left, err := filepath.Glob(e.File("exercise.go.*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, error %v", left, err)
+	reset(true, "")
+}
+
+func TestResetWithoutGit(t *testing.T) {
+	root := t.TempDir()
+	e := writeSum(t, root, "01-a", "1-sum", map[string]string{"exercise.go": "mine"})
+	_, _, err := Reset(t.Context(), root, e, now)
+	if err == nil || !strings.Contains(problem.Format(err), "what to do: copy the file") || read(t, e.File("exercise.go")) != "mine" {
+		t.Errorf("error %v", err)
 	}
 }
 
-func TestResetErrors(t *testing.T) {
-	check := func(e Exercise, root, want string) {
-		t.Helper()
-		_, _, err := Reset(t.Context(), root, e, time.Now())
-		if err == nil || !strings.Contains(problem.Format(err), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-		if now := read(t, e.File("exercise.go")); now != exercisetest.Given {
-			t.Errorf("the exercise is now\n%s", now)
-		}
+func TestSolution(t *testing.T) {
+	e := writeSum(t, t.TempDir(), "01-a", "1-sum", map[string]string{"exercise.go": strings.Replace(testkit.SumSolvedInPlace, "a + b", "b + a", 1)})
+	solution, err := Solution(e)
+	if err != nil || !strings.HasPrefix(solution, "package sum\n") {
+		t.Errorf("got %q, error %v", solution, err)
 	}
-	root := t.TempDir()
-	one := writeSum(t, root, "01-a", "1-sum", nil)
-	check(one, root, "can't restore 01-a/exercises/1-sum/exercise.go: git doesn't know this folder: ")
-	check(one, root, "\n  what to do: copy the file")
-	if !testkit.Commit(t, root) {
-		return
+	const want = `--- 01-a/exercises/1-sum/exercise.go
++++ 01-a/exercises/1-sum/solution.go
+@@ -3,4 +3,4 @@
+ package sum
+ 
+ // Add adds.
+-func Add(a, b int) int { return b + a }
++func Add(a, b int) int { return a + b }
+`
+	if diff, err := SolutionDiff(e, ui.NewPalette(false)); err != nil || diff != want {
+		t.Errorf("got\n%s\nerror %v, want\n%s", diff, err, want)
 	}
-	two := writeSum(t, root, "01-a", "2-new", nil)
-	check(two, root, "can't restore 01-a/exercises/2-new/exercise.go: git doesn't have it\n  what to do: commit it")
-	t.Setenv("PATH", t.TempDir())
-	check(one, root, "there is no git command here")
+	write(t, e.File("exercise.go"), testkit.SumSolvedInPlace)
+	if diff, err := SolutionDiff(e, ui.NewPalette(false)); err != nil || diff != "" {
+		t.Errorf("the solution itself: got\n%s\nerror %v", diff, err)
+	}
 }

@@ -3,7 +3,6 @@ package exercises
 // Tickets: exercises that begin with a symptom. The learner names the cause before the tests run.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,7 +53,7 @@ func (e Exercise) Cause() (*Cause, error) {
 		}
 	}
 	if cause.Question == "" || len(cause.Answers) < 4 || right != 1 {
-		return nil, fmt.Errorf("%s: it needs a question, and at least four answers, of which exactly one is right", e.Path(CauseFile))
+		return nil, fmt.Errorf("%s: it needs a question, and at least four answers, exactly one of them right", e.Path(CauseFile))
 	}
 	return &cause, nil
 }
@@ -74,20 +73,21 @@ func OpenCause(root string, e Exercise) (*Cause, error) {
 
 // NameCause returns the answer with that number, counted from 1. If it is right, NameCause records
 // that the learner has named the cause.
-func NameCause(ctx context.Context, root string, e Exercise, number int) (Answer, error) {
+func NameCause(root string, e Exercise, number int) (Answer, error) {
 	cause, err := e.Cause()
 	if err != nil {
 		return Answer{}, err
 	}
 	if cause == nil {
-		return Answer{}, problem.New("exercise %s doesn't ask for a cause, because it isn't a ticket", e.Name()).ToDo("leave out --cause")
+		return Answer{}, problem.New("exercise %s isn't a ticket, so it doesn't ask for a cause", e.Name()).
+			ToDo("leave out --cause")
 	}
 	if number < 1 || number > len(cause.Answers) {
 		return Answer{}, problem.New("there is no answer %d", number).ToDo("choose one of 1 to %d", len(cause.Answers))
 	}
 	answer := cause.Answers[number-1]
 	if answer.Right {
-		err = UpdateProgress(ctx, root, e, func(r *Record) { r.Named = true })
+		err = UpdateProgress(root, e, func(r *Record) { r.Named = true })
 	}
 	return answer, err
 }

@@ -18,18 +18,6 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// Counts are numbers of tests, subtests included. A package that fails outside its tests, or
-// doesn't build, counts as a failed test.
-type Counts struct {
-	Passed, Failed, Skipped int
-}
-
-func (c Counts) Plus(other Counts) Counts {
-	return Counts{c.Passed + other.Passed, c.Failed + other.Failed, c.Skipped + other.Skipped}
-}
-
-func (c Counts) NotPassed() int { return c.Failed + c.Skipped }
-
 type State int
 
 const (
@@ -62,24 +50,26 @@ func (p *Package) Output() string { return p.output.String() }
 // Results are the packages of one run, in go test's order.
 type Results []*Package
 
-func (r Results) Counts() Counts {
-	tests := map[State]int{}
+// Passed is the number of tests that passed, including subtests.
+func (r Results) Passed() int {
+	passed := 0
 	for _, p := range r {
 		for _, t := range p.Tests {
-			tests[t.State]++
-		}
-		if p.failedByItself() {
-			tests[Failed]++
+			if t.State == Passed {
+				passed++
+			}
 		}
 	}
-	return Counts{Passed: tests[Passed], Failed: tests[Failed], Skipped: tests[Skipped]}
+	return passed
 }
 
 // Problems returns the name and output of each test and package that failed or was skipped.
 func (r Results) Problems() []string {
 	var problems []string
 	for _, p := range r {
+		failed := false // a test has
 		for _, t := range p.Tests {
+			failed = failed || t.State == Failed
 			if what := map[State]string{Failed: "failed", Skipped: "was skipped"}[t.State]; what != "" {
 				problems = append(problems, fmt.Sprintf("%s %s: %s\n%s", p.Path, t.Name, what, t.Output()))
 			}
@@ -87,17 +77,11 @@ func (r Results) Problems() []string {
 		switch {
 		case p.Build != "":
 			problems = append(problems, fmt.Sprintf("%s: doesn't build\n%s", p.Path, p.Build))
-		case p.failedByItself():
+		case p.Failed && !failed: // in TestMain, by an exit, or because of a leak or a race
 			problems = append(problems, fmt.Sprintf("%s: failed\n%s", p.Path, p.printed()))
 		}
 	}
 	return problems
-}
-
-// failedByItself reports whether the package failed but no test did: in TestMain, by an exit, a
-// leak, a race, or because it doesn't build.
-func (p *Package) failedByItself() bool {
-	return p.Failed && !slices.ContainsFunc(p.Tests, func(t *Test) bool { return t.State == Failed })
 }
 
 // printed is the output of the package and of its unfinished tests.

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/controlplane"
-	"example.com/operators/scripts/internal/git"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -80,7 +80,7 @@ func (p *packer) anonymize(ctx context.Context) error {
 
 // run runs git in dir, and returns its output without the last newline.
 func run(ctx context.Context, dir string, args ...string) (string, error) {
-	output, err := git.Run(ctx, dir, args...)
+	output, err := process.Git(ctx, dir, args...)
 	if err != nil && ctx.Err() == nil {
 		err = problem.New("git can't tell what is committed").
 			ToDo("install git, or take a fresh clone of the course's repository").

@@ -14,7 +14,6 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/deploy"
-	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/process"
@@ -29,12 +28,12 @@ type onKind struct {
 }
 
 // OnKind runs the tests that need containers on a new cluster of kind with that node image (""
-// means kind's own), and returns the number of tests. It needs docker, and pulls only the node
-// image and, for make test-e2e, cert-manager's manifests and images.
-func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts, err error) {
+// means kind's own). It needs docker, and pulls only the node image and, for make test-e2e,
+// cert-manager's manifests and images.
+func (s *Suite) OnKind(ctx context.Context, image string) (err error) {
 	end, err := s.begin(ctx)
 	if err != nil {
-		return s.counts, err
+		return err
 	}
 	defer end(&err)
 	c := kind.New(s.Root, testCluster)
@@ -44,9 +43,9 @@ func (s *Suite) OnKind(ctx context.Context, image string) (counts gotest.Counts,
 		k.all(ctx)
 	}
 	switch {
-	case ctx.Err() != nil, s.counts.NotPassed() == 0:
+	case ctx.Err() != nil, len(s.failed) == 0:
 		if _, err := c.Down(context.WithoutCancel(ctx), true, nil); err != nil {
-			return s.counts, err
+			return err
 		}
 	case c.Exists():
 		s.UI.Say("! cluster %q of kind stays up: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())

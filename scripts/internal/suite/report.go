@@ -1,6 +1,6 @@
 package suite
 
-// The report of which promises held, with a line for each, in the same order each time.
+// The report of which promises held, with a line for each.
 
 import (
 	"fmt"
@@ -14,87 +14,84 @@ import (
 
 const (
 	// promiseDepth is the number of slashes in the names of a promise's or fault's tests:
-	// Test…/CHAPTER/PROMISE.
+	// Test…/CHAPTER/PROMISE. Under a fault, there are promises below it.
 	promiseDepth = 2
 	// maxLines is how many lines of a failed test's message are shown.
 	maxLines = 10
 )
 
 type report struct {
-	out     io.Writer
-	colours ui.Palette
-	tests   []*gotest.Test
-	counts  gotest.Counts
-	shown   []string // messages
+	out          io.Writer
+	colours      ui.Palette
+	held, failed int // promises
 }
 
-// add shows the tests of one run. It counts those that have no subtests, or fail outside them. A
-// failure above the promises, such as an unreachable cluster, is shown and counted once.
+// add shows the tests of a run, in the order of the source. A failure above the promises, such as an
+// unreachable cluster, is only shown if no promise failed.
 func (r *report) add(results gotest.Results) {
-	before := r.counts
+	before := r.failed
 	for _, p := range results {
-		r.tests = p.Tests
 		for _, t := range p.Tests {
-			switch depth := strings.Count(t.Name, "/"); {
-			case depth == promiseDepth:
-				r.show(t, "")
-			case depth < promiseDepth && r.failedItself(t) && !slices.Contains(r.shown, firstMessage(t)):
-				r.show(t, "")
+			if strings.Count(t.Name, "/") == promiseDepth {
+				r.show(p, t, "")
 			}
 		}
-		if p.Failed && r.counts.Failed == before.Failed {
-			r.fail("the tests", "", p.Build+p.Output())
+	}
+	for _, p := range results {
+		if !p.Failed || r.failed > before {
+			continue
+		}
+		cause := slices.IndexFunc(p.Tests, func(t *gotest.Test) bool { return !passed(t) && len(below(p, t)) == 0 })
+		if cause < 0 {
+			r.fail("the tests", p.Build+p.Output(), "")
+		} else {
+			r.fail(sentence(p.Tests[cause].Name), firstMessage(p.Tests[cause]), "")
 		}
 	}
 }
 
-func (r *report) show(t *gotest.Test, indent string) {
-	sentence := sentence(t.Name)
-	below := r.below(t)
+// show shows a test and those below it. Only the innermost test that failed has a message, and is
+// counted.
+func (r *report) show(p *gotest.Package, t *gotest.Test, indent string) {
+	inner := below(p, t)
 	switch {
-	case r.failedItself(t):
-		r.fail(sentence, indent, firstMessage(t))
-	case t.State == gotest.Passed:
-		fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Green.Sprint("✓"), sentence)
-		if len(below) == 0 {
-			r.counts.Passed++
+	case passed(t):
+		fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Green.Sprint("✓"), sentence(t.Name))
+		if len(inner) == 0 {
+			r.held++
 		}
+	case slices.ContainsFunc(inner, func(t *gotest.Test) bool { return !passed(t) }):
+		fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Red.Sprint("✗"), sentence(t.Name))
 	default:
-		fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Red.Sprint("✗"), sentence)
+		r.fail(sentence(t.Name), firstMessage(t), indent)
 	}
-	if strings.Count(t.Name, "/") < promiseDepth {
-		return
-	}
-	for _, promise := range below {
-		r.show(promise, indent+"  ")
+	for _, t := range inner {
+		r.show(p, t, indent+"  ")
 	}
 }
 
-func (r *report) fail(what, indent, message string) {
-	r.counts.Failed++
-	r.shown = append(r.shown, message)
+func (r *report) fail(what, message, indent string) {
+	r.failed++
 	fmt.Fprintf(r.out, "%s%s %s\n", indent, r.colours.Red.Sprint("✗"), what)
 	lines := strings.Split(strings.TrimSpace(message), "\n")
-	for _, line := range lines[:min(maxLines, len(lines))] {
+	if len(lines) > maxLines {
+		lines = append(lines[:maxLines], "…")
+	}
+	for _, line := range lines {
 		fmt.Fprintf(r.out, "%s    %s\n", indent, line)
 	}
-	if len(lines) > maxLines {
-		fmt.Fprintf(r.out, "%s    …\n", indent)
-	}
 }
 
-func (r *report) below(t *gotest.Test) (below []*gotest.Test) {
-	for _, other := range r.tests {
+func passed(t *gotest.Test) bool { return t.State == gotest.Passed }
+
+// below returns the subtests of a test, without theirs.
+func below(p *gotest.Package, t *gotest.Test) (inner []*gotest.Test) {
+	for _, other := range p.Tests {
 		if rest, ok := strings.CutPrefix(other.Name, t.Name+"/"); ok && !strings.Contains(rest, "/") {
-			below = append(below, other)
+			inner = append(inner, other)
 		}
 	}
-	return below
-}
-
-// failedItself reports whether t failed, was skipped or didn't finish, and no subtest is the cause.
-func (r *report) failedItself(t *gotest.Test) bool {
-	return t.State != gotest.Passed && !slices.ContainsFunc(r.below(t), func(b *gotest.Test) bool { return b.State != gotest.Passed })
+	return inner
 }
 
 func sentence(name string) string {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,13 +21,11 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// run runs a command in a module, outside the workspace, and returns its standard output.
-func (s *Suite) run(ctx context.Context, module string, command ...string) (string, error) {
-	return s.runIn(ctx, filepath.Join(s.Root, module), "off", command...)
-}
+// noWorkspace is a value of $GOWORK: a module is tested with its own go.mod, and not with go.work.
+const noWorkspace = "off"
 
-// runIn runs a command in a folder, with that value of GOWORK.
-func (s *Suite) runIn(ctx context.Context, dir, goWork string, command ...string) (string, error) {
+// run runs a command in a folder, with that value of GOWORK, and returns its standard output.
+func (s *Suite) run(ctx context.Context, dir, goWork string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK="+goWork)
@@ -40,7 +37,7 @@ func (s *Suite) runIn(ctx context.Context, dir, goWork string, command ...string
 	return stdout.String(), nil
 }
 
-// goTest runs go test in a module, with args: flags, then packages.
+// goTest runs go test in a module, with args: flags, then packages. A skipped test is an error.
 func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, args ...string) (string, error) {
 	started := 0
 	results, err := gotest.Run(ctx, gotest.Request{
@@ -52,16 +49,15 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 			step.Update("%d: %s", started, test)
 		},
 	})
-	counts := results.Counts()
-	s.counts = s.counts.Plus(counts)
+	s.passed += results.Passed()
 	switch problems := results.Problems(); {
 	case err != nil:
 	case len(problems) > 0:
 		err = errors.New(strings.Join(problems, "\n"))
-	case counts.Passed == 0:
+	case results.Passed() == 0:
 		err = errors.New("no test was run")
 	}
-	return fmt.Sprintf("%d passed", counts.Passed), err
+	return fmt.Sprintf("%d passed", results.Passed()), err
 }
 
 // testEnvironment returns the environment of the tests: the cluster and the chapters to test on it.
@@ -82,32 +78,18 @@ func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) [
 	}
 }
 
-// requireRaceDetector returns an error if there is no C compiler, which the race detector needs.
-func requireRaceDetector(ctx context.Context) error {
-	output, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
-	if err != nil {
-		return fmt.Errorf("go env CC: %w", err)
-	}
-	compiler, _, _ := strings.Cut(strings.TrimSpace(string(output)), " ")
-	if _, err := exec.LookPath(compiler); err != nil {
-		return problem.New("there is no C compiler (CC is %s), which the race detector needs", compiler).
-			ToDo("install one, such as Debian's gcc, or run the tests without chapters and --full, which need none")
-	}
-	return nil
-}
-
 // onCluster runs tests on a new cluster of that name with the CRDs that they need. It deletes the
 // cluster if all is green, and otherwise keeps it for you to inspect.
 func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
 	c := s.cluster(name)
-	before := s.counts.NotPassed()
+	before := len(s.failed)
 	if !s.freshCluster(ctx, c) {
 		return
 	}
 	if s.applyCRDs(ctx, s.kubectl(c)) {
 		tests(c)
 	}
-	if ctx.Err() != nil || s.counts.NotPassed() == before {
+	if ctx.Err() != nil || len(s.failed) == before {
 		s.removeCluster(ctx, c)
 		return
 	}
@@ -131,7 +113,7 @@ func clusterOptions(step *ui.Step) cluster.UpOptions {
 
 func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
 	if _, err := c.Down(context.WithoutCancel(ctx), true, func(string) {}); err != nil {
-		s.counts.Failed++
+		s.failed = append(s.failed, fmt.Sprintf("removing cluster %q", c.Name()))
 		s.UI.Say("%s", problem.Format(err))
 	}
 }

@@ -1,5 +1,5 @@
 // Package suite is what `workshop test` and CI run: checks, vet and staticcheck, all modules'
-// tests, the judge, the behaviour contract, the exercises, and the texts.
+// tests, the judge, the behavior contract, the exercises, and the texts.
 //
 // Without chapters, it proves all promises while nothing goes wrong, and each chapter's one fault.
 // With chapters, or with --full, it proves everything about them. Its steps run one after the
@@ -9,13 +9,14 @@ package suite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
-	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
@@ -27,18 +28,18 @@ type Suite struct {
 	// Version changes when the control plane does, for example to another version of Kubernetes.
 	Version string
 	UI      *ui.UI
+	Out     io.Writer // gets the numbers of tests and failures
 	// Chapters are the chapters to test, and with Everything also what belongs to no chapter.
 	Chapters   []chapters.Chapter
 	Everything bool
 	// Full also runs what takes long: faults, exercises, the commands in the texts, and the race
 	// detector.
 	Full bool
-	// Exercise is the folder of an exercise. Only then tests its program instead of the chapters'.
-	Exercise string
 
 	this     *runs.Run
-	programs string // a path to Bin that has Version in it
-	counts   gotest.Counts
+	programs string   // a path to Bin that has Version in it
+	passed   int      // tests
+	failed   []string // steps
 }
 
 // The tests' clusters.
@@ -58,16 +59,16 @@ func (s *Suite) Cluster() *cluster.Cluster { return s.cluster(testCluster) }
 
 func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Root, s.Bin, name) }
 
-// Run runs all steps, even after a failure, and returns the number of tests. It prints why something
-// failed, and returns an error.
-func (s *Suite) Run(ctx context.Context) (counts gotest.Counts, err error) {
+// Run runs all steps, even after a failure. It prints why a step failed, and returns an error that
+// names these steps.
+func (s *Suite) Run(ctx context.Context) (err error) {
 	folders := []string{clusters + testCluster, readersRoot}
 	for _, name := range chapters.Names(s.Chapters) {
-		folders = append(folders, "prove/"+name)
+		folders = append(folders, proofs+name)
 	}
 	end, err := s.begin(ctx, folders...)
 	if err != nil {
-		return s.counts, err
+		return err
 	}
 	defer end(&err)
 	s.step(ctx, "layout, budgets, versions, and the texts", s.checkFiles)
@@ -102,11 +103,13 @@ func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *
 	return end, nil
 }
 
-func (s *Suite) result(ctx context.Context) (gotest.Counts, error) {
-	if ctx.Err() == nil && s.counts.NotPassed() > 0 {
-		return s.counts, errors.New("not everything is green: the reasons are above")
+// result is the error of a run. It prints the line that CI systems read.
+func (s *Suite) result(ctx context.Context) error {
+	fmt.Fprintf(s.Out, "%d passed, %d failed\n", s.passed, len(s.failed))
+	if ctx.Err() == nil && len(s.failed) > 0 {
+		return fmt.Errorf("not everything is green. The reasons are above, for: %s", strings.Join(s.failed, "; "))
 	}
-	return s.counts, ctx.Err()
+	return ctx.Err()
 }
 
 // step runs one part and shows its result. A part returns a short description of what it did.
@@ -115,12 +118,9 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 		return false
 	}
 	step := s.UI.Start(what)
-	before := s.counts.NotPassed()
 	summary, err := part(ctx, step)
 	if err != nil {
-		if s.counts.NotPassed() == before {
-			s.counts.Failed++ // no test has failed: the step itself has
-		}
+		s.failed = append(s.failed, what)
 		step.Fail()
 		if ctx.Err() == nil {
 			s.UI.Say("%s", problem.Format(err))

@@ -5,7 +5,6 @@ package suite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/exercises/proof"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -32,12 +30,10 @@ func (s *Suite) tests(ctx context.Context, c *cluster.Cluster) {
 		if !s.Full {
 			continue
 		}
-		s.step(ctx, chapter.Name+": exercises fail as given, and pass as solved", func(ctx context.Context, step *ui.Step) (string, error) {
+		s.step(ctx, chapter.Name+": its exercises", func(ctx context.Context, step *ui.Step) (string, error) {
 			return s.prove(ctx, step, c, chapter)
 		})
-		if !givesTour(chapter) {
-			s.tour(ctx, chapter, c)
-		}
+		s.tour(ctx, chapter, c)
 	}
 	if s.Everything && s.Full {
 		s.step(ctx, "scripts: its tests", func(ctx context.Context, step *ui.Step) (string, error) {
@@ -50,7 +46,7 @@ func (s *Suite) tests(ctx context.Context, c *cluster.Cluster) {
 	s.step(ctx, "the judge", func(ctx context.Context, step *ui.Step) (string, error) {
 		return s.testJudge(ctx, step, c)
 	})
-	s.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
+	s.step(ctx, "the behavior contract", func(ctx context.Context, step *ui.Step) (string, error) {
 		if s.Full {
 			return s.contract(ctx, step, c)
 		}
@@ -74,9 +70,6 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, c *cluster.Clust
 	case !s.Full:
 		args = slices.DeleteFunc(args, runsGenerators)
 	case hasConcurrency(chapter):
-		if err := requireRaceDetector(ctx); err != nil {
-			return "", err
-		}
 		args = append([]string{"-race"}, args...)
 	}
 	return s.goTest(ctx, step, chapter.Name, s.testEnvironment(c, chapter), args...)
@@ -90,7 +83,6 @@ func hasConcurrency(chapter chapters.Chapter) bool { return chapter.Number() >= 
 
 // testScripts tests what belongs to no chapter.
 func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Cluster) (summary string, err error) {
-	before := s.counts.Passed
 	skip := "TestChapters|TestCapstones|TestThreeBugsAreFound" // testJudge runs these
 	if !slices.ContainsFunc(browsers, isProgram) && os.Getenv("CI") == "" {
 		skip += "|TestPage.*" // in CI, they fail
@@ -98,18 +90,21 @@ func (s *Suite) testScripts(ctx context.Context, step *ui.Step, c *cluster.Clust
 	}
 	for _, tests := range [][]string{
 		// The commands read the chapters, whose changes Go's test cache doesn't notice.
-		{"scripts", "-count=1", "./cmd/..."},
-		{"scripts", "-skip=^(" + skip + ")$", "./internal/..."},
+		{"-count=1", "./cmd/..."},
+		{"-skip=^(" + skip + ")$", "./internal/..."},
 	} {
-		_, failed := s.goTest(ctx, step, tests[0], s.testEnvironment(c, s.Chapters...), tests[1:]...)
-		err = errors.Join(err, failed)
+		passed, failed := s.goTest(ctx, step, "scripts", s.testEnvironment(c, s.Chapters...), tests...)
+		summary, err = passed, errors.Join(err, failed)
 	}
-	return fmt.Sprintf("%d passed", s.counts.Passed-before), err
+	return summary, err
 }
 
 // browsers are programs that the tests of web pages look for. If there is none, they are skipped,
 // which would count as a failure.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
+var browsers = []string{
+	"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+}
 
 func isProgram(name string) bool {
 	_, err := exec.LookPath(name)
@@ -133,35 +128,6 @@ func (s *Suite) contract(ctx context.Context, step *ui.Step, c cluster.Backend, 
 	return s.goTest(ctx, step, "scripts", env, append(flags, "-parallel=8", "-timeout=40m", "./acceptance")...)
 }
 
-// prove checks that the chapter's exercises fail as given, pass as solved, and reject wrong answers.
-func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
-	return "and reject each wrong answer", s.proven(step, chapter, func(o proof.Options) (proof.Proof, error) {
-		o.Env = s.testEnvironment(c, chapter)
-		return proof.Prove(ctx, o)
-	})
-}
-
-// proven runs proof.Lint or proof.Prove, and counts and returns the problems.
-func (s *Suite) proven(step *ui.Step, chapter chapters.Chapter, check func(proof.Options) (proof.Proof, error)) error {
-	proof, err := check(proof.Options{
-		Root: s.Root, Chapter: chapter, Progress: func(test string) { step.Update("%s", test) },
-	})
-	for _, note := range proof.Notes {
-		step.Note("! %s", note)
-	}
-	s.counts = s.counts.Plus(proof.Counts)
-	if err == nil && len(proof.Problems) > 0 {
-		err = errors.New(strings.Join(proof.Problems, "\n"))
-	}
-	return err
-}
-
-// givesTour reports whether the chapter's text runs the tour, so that readAsReader does too.
-func givesTour(chapter chapters.Chapter) bool {
-	text, err := os.ReadFile(filepath.Join(chapter.Dir, "README.md"))
-	return err == nil && strings.Contains(string(text), "\n$ ./scripts/workshop demo "+chapter.Number()+"\n")
-}
-
 // checkFiles runs the tests that only read files, even those of other chapters.
 func (s *Suite) checkFiles(ctx context.Context, step *ui.Step) (string, error) {
 	return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "./internal/checks")
@@ -170,45 +136,34 @@ func (s *Suite) checkFiles(ctx context.Context, step *ui.Step) (string, error) {
 // lint runs vet and staticcheck on the modules, and vet on the exercises as given and as solved. In a
 // full run, staticcheck looks at the exercises, too.
 func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
-	if _, err := s.run(ctx, "scripts", "go", "build", "-o", s.staticcheck(), "honnef.co/go/tools/cmd/staticcheck"); err != nil {
+	build := []string{"go", "build", "-o", s.staticcheck(), "honnef.co/go/tools/cmd/staticcheck"}
+	if _, err := s.run(ctx, filepath.Join(s.Root, "scripts"), noWorkspace, build...); err != nil {
 		return "", err
 	}
-	var all []string
+	list := []string{"go", "list", "-e", allTags}
 	for _, module := range chapters.Names(s.Chapters) {
-		all = append(all, "./"+module+"/...")
+		list = append(list, "./"+module+"/...")
 	}
-	var err error
 	if s.Everything {
-		all = append(all, "./scripts/...")
+		list = append(list, "./scripts/...")
 	}
-	err = errors.Join(err, s.lintIn(ctx, s.Root, workspace, all...))
-	for _, chapter := range s.Chapters {
-		step.Update("the exercises of %s", chapter.Name)
-		err = errors.Join(err, s.proven(step, chapter, func(o proof.Options) (proof.Proof, error) {
-			if s.Full {
-				o.Staticcheck = s.staticcheck()
-			}
-			return proof.Lint(ctx, o)
-		}))
-	}
-	return "fine", err
-}
-
-// workspace is $GOWORK for all modules in go.work. They have the same libraries, which vet and
-// staticcheck load only once.
-const workspace = ""
-
-func (s *Suite) lintIn(ctx context.Context, dir, goWork string, patterns ...string) error {
-	found, err := s.runIn(ctx, dir, goWork, append([]string{"go", "list", "-e", allTags}, patterns...)...)
+	// In the workspace, vet and staticcheck load the libraries that all modules have only once.
+	found, err := s.run(ctx, s.Root, "", list...)
 	if err != nil {
-		return err
+		return "", err
 	}
 	packages := withoutExercises(found)
 	// Generated code uses functions that it marks as deprecated itself.
-	written := slices.DeleteFunc(slices.Clone(packages), func(path string) bool { return strings.Contains(path, "/pkg/generated/") })
-	_, vetErr := s.runIn(ctx, dir, goWork, append([]string{"go", "vet", allTags}, packages...)...)
-	_, checkErr := s.runIn(ctx, dir, goWork, append([]string{s.staticcheck(), allTags}, written...)...)
-	return errors.Join(vetErr, checkErr)
+	isGenerated := func(path string) bool { return strings.Contains(path, "/pkg/generated/") }
+	written := slices.DeleteFunc(slices.Clone(packages), isGenerated)
+	_, vetErr := s.run(ctx, s.Root, "", append([]string{"go", "vet", allTags}, packages...)...)
+	_, checkErr := s.run(ctx, s.Root, "", append([]string{s.staticcheck(), allTags}, written...)...)
+	err = errors.Join(vetErr, checkErr)
+	for _, chapter := range s.Chapters {
+		step.Update("the exercises of %s", chapter.Name)
+		err = errors.Join(err, s.lintExercises(ctx, chapter))
+	}
+	return "fine", err
 }
 
 // allTags select the tests that need docker, which OnKind runs, and the one that interrupts runs.
@@ -216,10 +171,10 @@ const allTags = "-tags=kind,e2e,leftovers"
 
 func (s *Suite) staticcheck() string { return filepath.Join(s.Root, ".workshop", "bin", "staticcheck") }
 
-// packages are a module's packages without the exercises, which learners edit. proof tests the
+// packages are a module's packages without the exercises, which learners edit. prove tests the
 // committed ones.
 func (s *Suite) packages(ctx context.Context, module string) ([]string, error) {
-	output, err := s.run(ctx, module, "go", "list", "-e", "./...")
+	output, err := s.run(ctx, filepath.Join(s.Root, module), noWorkspace, "go", "list", "-e", "./...")
 	return withoutExercises(output), err
 }
 

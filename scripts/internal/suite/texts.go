@@ -13,17 +13,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
-	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -39,10 +33,7 @@ func (s *Suite) Texts(ctx context.Context) (err error) {
 		return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "-run=^TestTexts$", "./internal/checks")
 	})
 	s.readAsReader(ctx)
-	if s.counts.Failed > 0 {
-		return errors.New("not all texts are right: the reasons are above")
-	}
-	return ctx.Err()
+	return s.result(ctx)
 }
 
 // textFiles are the texts of the chapters and, with Everything, those that belong to no chapter.
@@ -70,20 +61,20 @@ func join(problems []docs.Problem) (err error) {
 func (s *Suite) readAsReader(ctx context.Context) {
 	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
 	files, err := s.textFiles()
-	if err := errors.Join(err, copyRepository(s.Root, reader.Root, s.Bin)); err != nil {
-		reader.counts.Failed++
-		s.UI.Say("%s", problem.Format(err))
-	} else {
+	reader.step(ctx, "a copy for the commands in the texts", func(context.Context, *ui.Step) (string, error) {
+		return "made", errors.Join(err, copyRepository(s.Root, reader.Root, s.Bin))
+	})
+	if len(reader.failed) == 0 {
 		reader.commands(ctx, files)
 	}
-	s.counts = s.counts.Plus(reader.counts)
-	if reader.counts.Failed > 0 {
+	s.failed = append(s.failed, reader.failed...)
+	if len(reader.failed) > 0 {
 		s.this.Keep(readersRoot)
 	}
 }
 
 // commands runs the commands in these files in order on one cluster, like a reader who goes from
-// chapter to chapter. Each must leave the cluster as it was, so a reader can begin anywhere.
+// chapter to chapter. Each must leave the cluster as it was, or the next one fails.
 func (s *Suite) commands(ctx context.Context, files []string) {
 	c := s.cluster(readersCluster)
 	defer s.removeCluster(ctx, c) // even after an interrupt
@@ -96,49 +87,14 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 			return
 		}
 		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
-			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: &process.Lines{Do: func(line string) { step.Update("%s", line) }}}
+			log := &process.Lines{Do: func(line string) { step.Update("%s", line) }}
+			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: log}
 			problems, commands, err := runner.Run(ctx, file)
-			if err = errors.Join(err, join(problems)); err == nil {
-				step.Update("waiting until its objects are gone")
-				err = leavesNothing(ctx, s.kubectl(c), eachSecond)
-			}
-			return fmt.Sprintf("%d commands", commands), err
+			return fmt.Sprintf("%d commands", commands), errors.Join(err, join(problems))
 		})
 		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
 	}
 }
-
-// eachSecond checks for a minute, because the garbage collector backoff for new kinds every 30
-// seconds.
-var eachSecond = wait.Backoff{Duration: time.Second, Steps: 60}
-
-// leavesNothing waits until the CRDs that a text has created, and its objects in the default
-// namespace, are gone.
-func leavesNothing(ctx context.Context, k kubectl.Kubectl, backoff wait.Backoff) error {
-	var left []string
-	err := wait.ExponentialBackoffWithContext(ctx, backoff, func(ctx context.Context) (bool, error) {
-		left = nil
-		for _, query := range [][]string{
-			{"get", "customresourcedefinitions", "--output", "name"},
-			{"get", "all,configmaps,resourcequotas", "--namespace", metav1.NamespaceDefault, "--output", "name"},
-		} {
-			found, err := k.Run(ctx, query...)
-			if err != nil {
-				return false, err
-			}
-			left = append(left, strings.Fields(found)...)
-		}
-		left = slices.DeleteFunc(left, func(object string) bool { return slices.Contains(builtIn, object) })
-		return len(left) == 0, nil
-	})
-	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the text must delete what it created, but left: %s", strings.Join(left, ", "))
-	}
-	return err
-}
-
-// builtIn are the objects that each cluster has in its namespace default.
-var builtIn = []string{"service/kubernetes", "configmap/kube-root-ca.crt"}
 
 // readersEnvironment is this process's environment with the cluster c, and the workshop's kubectl
 // first in PATH.

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// writeSum writes exercisetest's exercise, and returns it.
+// writeSum writes testkit's exercise, and returns it.
 func writeSum(t *testing.T, root string, changes map[string]string) exercises.Exercise {
 	t.Helper()
-	exercisetest.Write(t, root, "01-a", "1-sum", changes)
+	testkit.WriteSum(t, root, "01-a", "1-sum", changes)
 	e, err := exercises.FindOne(root, "01/1")
 	if err != nil {
 		t.Fatal(err)
@@ -90,16 +90,16 @@ func TestCheckShows(t *testing.T) {
 		"the learner's own output, and messages of several lines": {
 			files: map[string]string{
 				"exercise.go":      head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Println(`here`, a)\n\treturn a\n}\n",
-				"exercise_test.go": strings.Replace(exercisetest.Test, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
+				"exercise_test.go": strings.Replace(testkit.SumTest, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
 			},
 			want: "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
 		},
 		"a place in an operator's log isn't where to look": {
-			files: map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "the sum is %d, want %d", `the sum is %d, want %d\nthe operator's log of this stage:\nI1126 exercise.go:3] Creating`, 1)},
+			files: map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "the sum is %d, want %d", `the sum is %d, want %d\nthe operator's log of this stage:\nI1126 exercise.go:3] Creating`, 1)},
 			want:  "      I1126 exercise.go:3] Creating\n      look at: " + file + ":7 (YOUR WORK in Add)\n",
 		},
 		"why a test was skipped, which isn't a failure": {
-			files: map[string]string{"exercise_test.go": strings.Replace(exercisetest.Test, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
+			files: map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
 			want:  "✓ 01/1 Sums: passed (0.0s)\n\n  ✓ nothing added is no change\n  - one and one is two: not checked\n      there is no cluster\n",
 		},
 		"that nothing was checked": {
@@ -157,7 +157,7 @@ func TestCheckShows(t *testing.T) {
 
 // Four tests fail, each with two lines.
 func TestCheckShowsThreeFailuresInFull(t *testing.T) {
-	test := strings.Replace(exercisetest.Test, `"one and one is two":         {1, 1, 2},`, `"a": {1, 1, 2}, "b": {1, 2, 3}, "c": {1, 3, 4}, "d": {1, 4, 5},`, 1)
+	test := strings.Replace(testkit.SumTest, `"one and one is two":         {1, 1, 2},`, `"a": {1, 1, 2}, "b": {1, 2, 3}, "c": {1, 3, 4}, "d": {1, 4, 5},`, 1)
 	test = strings.Replace(test, "the sum is %d, want %d", `the sum is %d,\nwant %d`, 1)
 	root := t.TempDir()
 	verdict, err := Checker{Root: root}.Check(t.Context(), writeSum(t, root, map[string]string{"exercise_test.go": test}))
@@ -182,7 +182,7 @@ func TestCheckShowsAHandfulOfFailures(t *testing.T) {
 	}
 	root := t.TempDir()
 	verdict, err := Checker{Root: root}.Check(t.Context(), writeSum(t, root, map[string]string{
-		"exercise_test.go": strings.Replace(exercisetest.Test, `"one and one is two":         {1, 1, 2},`, rows, 1),
+		"exercise_test.go": strings.Replace(testkit.SumTest, `"one and one is two":         {1, 1, 2},`, rows, 1),
 	}))
 	if err != nil {
 		t.Fatal(err)

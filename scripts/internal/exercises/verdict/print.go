@@ -145,24 +145,36 @@ func (p *page) lines(indent, text string) {
 // Advice tells the learner what to do next.
 func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 	e := v.Exercise
-	if v.Outcome == Unnamed {
-		return fmt.Sprintf("The evidence: %s\nYour answer: ./scripts/workshop check %s --cause 1 (or 2, and so on)", e.Path(exercises.ReadmeFile), e.Name()), nil
+	readme := e.Path(exercises.ReadmeFile)
+	switch v.Outcome {
+	case Unnamed:
+		const text = "The evidence: %s\nYour answer: ./scripts/workshop check %s --cause 1 (or 2, and so on)"
+		return fmt.Sprintf(text, readme, e.Name()), nil
+	case Passed:
+		return passedAdvice(root, e, all)
 	}
-	if v.Outcome != Passed {
-		return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", e.Path(exercises.ReadmeFile), e.Name()), nil
+	return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", readme, e.Name()), nil
+}
+
+// passedAdvice says what the learner now knows, and what comes next.
+func passedAdvice(root string, e exercises.Exercise, all []exercises.Exercise) (string, error) {
+	readme, err := e.ReadReadme()
+	if err != nil {
+		return "", err
 	}
 	progress, err := exercises.ReadProgress(root)
 	if err != nil {
 		return "", err
 	}
-	debrief, err := exercises.Debrief(e, progress.Of(e))
-	if err != nil {
-		return "", err
+	advice := ""
+	if readme.Learned != "" {
+		advice = exercises.Wrap("What you now know: "+readme.Learned) + "\n\n"
 	}
-	advice := debrief + fmt.Sprintf("Well done. To compare: ./scripts/workshop solution %s", e.Name())
-	if e.IsCapstone() && !progress.Of(e).IsJudged(e) {
-		return debrief + fmt.Sprintf("The tests pass. Now hold your program to the course's promises: ./scripts/workshop judge %s", e.Name()), nil
+	if e.IsCapstone() && !progress.Of(e).Judged {
+		const text = "The tests pass. Now hold your program to the course's promises: ./scripts/workshop judge "
+		return advice + text + e.Name(), nil
 	}
+	advice += "Well done. To compare: ./scripts/workshop solution " + e.Name()
 	if next, found := exercises.NextOpen(all, e, progress); found {
 		return advice + fmt.Sprintf("\nThe next: %s %s, %s", next.Name(), next.Title, next.Path(exercises.ReadmeFile)), nil
 	}

@@ -84,5 +84,5 @@ func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, erro
 	}
 	verdict := verdicts[0]
 	verdict.Took = time.Since(start)
-	return verdict, exercises.RecordCheck(ctx, c.Root, e, verdict.Outcome == Passed)
+	return verdict, exercises.RecordCheck(c.Root, e, verdict.Outcome == Passed)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/exercises/exercisetest"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -14,14 +14,8 @@ import (
 func TestATicket(t *testing.T) {
 	root := t.TempDir()
 	e := writeSum(t, root, map[string]string{
-		"exercise.go": strings.ReplaceAll(exercisetest.Given, exercises.WorkMark, ""),
-		"cause.yaml": `question: Why is the sum wrong?
-answers:
-- {text: It's the weather., because: "It was wrong in summer, too."}
-- {text: It forgets b., right: true, because: "The sum is always a."}
-- {text: It's the compiler., because: "Other sums are right."}
-- {text: It's the moon., because: "Look outside."}
-`,
+		"exercise.go": strings.ReplaceAll(testkit.SumGiven, exercises.WorkMark, ""),
+		"cause.yaml":  testkit.SumCause,
 	})
 	check := func() (Verdict, string) {
 		t.Helper()
@@ -38,7 +32,7 @@ answers:
 	if advice, err := v.Advice(root, []exercises.Exercise{e}); err != nil || !strings.Contains(advice, "check 01/1 --cause 1") {
 		t.Errorf("got the advice %q, error %v", advice, err)
 	}
-	if _, err := exercises.NameCause(t.Context(), root, e, 2); err != nil {
+	if _, err := exercises.NameCause(root, e, 2); err != nil {
 		t.Fatal(err)
 	}
 	v, text = check()

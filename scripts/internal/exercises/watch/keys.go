@@ -1,88 +1,104 @@
 package watch
 
-// The keys, as a terminal in raw mode sends them.
+// What the keys do.
 
 import (
 	"context"
 	"io"
-	"regexp"
-	"unicode"
-	"unicode/utf8"
+
+	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/verdict"
 )
 
-// A key is a character, or the escape sequence of another key.
+// In raw mode, these are keys like others.
 const (
-	keyCtrlC     = "\x03"
-	keyCtrlD     = "\x04"
-	keyEscape    = "\x1b"
-	keyEnter     = "\r"
-	keyBackspace = "\x7f"
-	keyUp        = "\x1b[A"
-	keyDown      = "\x1b[B"
+	ctrlC  = '\x03'
+	ctrlD  = '\x04'
+	escape = '\x1b'
 )
 
-// sequence matches what a key without a character sends, such as an arrow or Home.
-var sequence = regexp.MustCompile(`^\x1b(\[[0-9;]*[A-Za-z~]|O[A-Za-z])`)
-
-// synonyms are the other sequences that some terminals send for these keys.
-var synonyms = map[string]string{"\x1bOA": keyUp, "\x1bOB": keyDown, "\n": keyEnter, "\b": keyBackspace}
-
-// readKeys sends each key to the channel, and closes it at the end of the input.
-func readKeys(ctx context.Context, in io.Reader) <-chan string {
+// readKeys sends each key to the channel, and closes it at the end of the input. It ignores arrows
+// and the like, which send an escape sequence at once.
+func readKeys(ctx context.Context, in io.Reader) <-chan byte {
 	if in == nil {
 		return nil
 	}
-	keys := make(chan string)
+	keys := make(chan byte)
 	go func() {
 		defer close(keys)
-		buffer := make([]byte, 256)
-		begun := 0 // how many bytes of an incomplete character there are
+		buffer := make([]byte, 64)
 		for {
-			n, err := in.Read(buffer[begun:])
+			n, err := in.Read(buffer)
 			if err != nil {
 				return
 			}
-			sent := buffer[:begun+n]
-			for len(sent) > 0 && utf8.FullRune(sent) {
-				var key string
-				key, sent = cutKey(sent)
+			if n > 0 && buffer[0] == escape {
+				continue
+			}
+			for _, key := range buffer[:n] {
 				select {
 				case keys <- key:
 				case <-ctx.Done():
 					return
 				}
 			}
-			begun = copy(buffer, sent)
 		}
 	}()
 	return keys
 }
 
-// cutKey cuts off the first key. The bytes of a sequence arrive together, so Esc is a key of its
-// own if nothing follows.
-func cutKey(sent []byte) (key string, rest []byte) {
-	size := len(sequence.Find(sent))
-	if size == 0 {
-		_, size = utf8.DecodeRune(sent)
+// press handles a key. It ignores keys that mean nothing here.
+func (s *session) press(ctx context.Context, key byte) error {
+	switch {
+	case key == 'c':
+		s.recheck(ctx)
+	case key == 'h':
+		s.printHint()
+	case key == 'l':
+		s.printList()
+	case key == 'n':
+		return s.next(ctx)
+	case '1' <= key && key <= '9' && s.asksForCause():
+		s.nameCause(ctx, int(key-'0'))
 	}
-	key = string(sent[:size])
-	if synonym, ok := synonyms[key]; ok {
-		key = synonym
-	}
-	return key, sent[size:]
+	return nil
 }
 
-// line is text that the user types.
-type line struct{ text string }
-
-// take adds the key's character, or deletes the last one. It ignores other keys.
-func (l *line) take(key string) {
-	r, size := utf8.DecodeRuneInString(key)
+// next opens the next exercise that is left to do.
+func (s *session) next(ctx context.Context) error {
+	progress, err := exercises.ReadProgress(s.Checker.Root)
+	next, found := exercises.NextOpen(s.Exercises, s.current, progress)
 	switch {
-	case key == keyBackspace:
-		_, size := utf8.DecodeLastRuneInString(l.text)
-		l.text = l.text[:len(l.text)-size]
-	case size == len(key) && unicode.IsPrint(r):
-		l.text += key
+	case err != nil:
+		s.printError(err)
+	case found:
+		return s.open(ctx, next)
+	default:
+		s.printf("\nNo other exercise is left to do.")
+		s.printFooter()
 	}
+	return nil
+}
+
+// asksForCause reports whether the exercise is a ticket whose cause the learner hasn't named yet.
+// Until then, digits choose an answer.
+func (s *session) asksForCause() bool {
+	return s.cancel == nil && s.verdict.Outcome == verdict.Unnamed && s.verdict.Cause != nil
+}
+
+// nameCause answers a ticket's question, and checks the exercise if the answer is right.
+func (s *session) nameCause(ctx context.Context, number int) {
+	answer, err := exercises.NameCause(s.Checker.Root, s.current, number)
+	switch {
+	case err != nil:
+		s.printError(err)
+	case answer.Right:
+		s.clear()
+		s.printf("%s\n", exercises.Wrap("Yes. "+answer.Because))
+		s.check(ctx)
+		return
+	default:
+		s.printf("\n%s", exercises.Wrap("That isn't the cause. "+answer.Because))
+	}
+	s.printFooter()
 }

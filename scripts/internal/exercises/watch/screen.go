@@ -4,8 +4,6 @@ package watch
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
@@ -26,7 +24,7 @@ func (s *session) clear() {
 	}
 }
 
-// printTask prints an exercise's task and its question, when the exercise is opened.
+// printTask prints an exercise's task and its question.
 func (s *session) printTask() {
 	e := s.current
 	readme, err := e.ReadReadme()
@@ -43,54 +41,53 @@ func (s *session) printTask() {
 	}
 }
 
-// printFooter prints the progress, and the keys or what the user is typing.
-func (s *session) printFooter() {
-	progress, err := exercises.ReadProgress(s.Checker.Root)
+// printResult prints the verdict, and what to do next.
+func (s *session) printResult(r result) {
+	if r.verdict.Exercise == s.current { // it was checked, even if that can't be recorded
+		s.printf("\n%s", r.verdict.Text(s.Terminal.Colours, false))
+	}
+	advice, err := "", r.err
 	if err == nil {
+		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
+	}
+	if err != nil {
+		s.printError(err)
+		return
+	}
+	s.printf("%s", advice)
+}
+
+func (s *session) printHint() {
+	hint, err := exercises.NextHint(s.Checker.Root, s.current, s.Terminal.Colours)
+	if err != nil {
+		s.printError(err)
+		return
+	}
+	s.printf("\n%s", hint)
+	s.printFooter()
+}
+
+func (s *session) printList() {
+	progress, err := exercises.ReadProgress(s.Checker.Root)
+	if err != nil {
+		s.printError(err)
+		return
+	}
+	s.printf("\n%s", exercises.Table(s.Exercises, progress, s.Terminal.Colours))
+	s.printFooter()
+}
+
+// printFooter prints the progress and the keys.
+func (s *session) printFooter() {
+	if progress, err := exercises.ReadProgress(s.Checker.Root); err == nil {
 		s.printf("\n%s", exercises.Bar(s.Exercises, progress))
 	}
 	switch {
 	case s.Terminal.Keys == nil:
 		s.printf("Waiting for the next save. Press Ctrl-C to stop.")
-	case s.guess != nil:
-		s.printGuess()
+	case s.asksForCause():
+		s.printf("1 to %d your answer   h hint   l list   n next   q quit", len(s.verdict.Cause.Answers))
 	default:
-		s.printf("%s", strings.Join(s.keys(), "   "))
-	}
-}
-
-func (s *session) keys() []string {
-	if s.isNaming() {
-		return []string{fmt.Sprintf("1 to %d your answer", len(s.verdict.Cause.Answers)), "h hint", "l list", "n next", "q quit"}
-	}
-	keys := []string{"h hint", "p your guess", "l list", "n next", "c check again", "q quit"}
-	if s.EditCommand != "" {
-		keys = append([]string{"e edit"}, keys...)
-	}
-	return keys
-}
-
-// redraw prints the list or, once that is closed, the screen as it was before.
-func (s *session) redraw() {
-	s.clear()
-	if s.list != nil {
-		fmt.Fprint(s.Terminal.Out, s.list.draw(s, s.Terminal.Rows()))
-		return
-	}
-	if s.cancel != nil {
-		s.printChecking()
-	} else {
-		s.printf("%s", s.page)
-	}
-	s.printFooter()
-}
-
-func (s *session) printChecking() {
-	s.printf("Checking %s …", s.current.Path(exercises.ExerciseFile))
-}
-
-func (s *session) reportLongCheck() {
-	if took := time.Since(s.begun).Round(time.Second); s.cancel != nil && s.list == nil && took >= reportPeriod {
-		s.printf("still checking (%s); the first time, Go compiles the libraries too", took)
+		s.printf("h hint   l list   n next   c check again   q quit")
 	}
 }

@@ -1,10 +1,11 @@
 package watch
 
-// Watch mode, with a pipe as keyboard and a buffer as screen. The tests wait for text on the
-// screen, never for a time.
+// Watch mode, with a pipe as keyboard and a buffer as screen. The tests wait for text on the screen,
+// never for a time.
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -15,119 +16,69 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/exercises/exercisetest"
 	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
-// screen collects the output, and lets a test wait for it.
-type screen struct {
-	t       *testing.T
-	mu      sync.Mutex
-	written sync.Cond
-	text    string
-	seen    int // the end of the text that the test has waited for
-	late    bool
-}
-
-// tooLong is the timeout of a test.
-const tooLong = time.Minute
-
-func newScreen(t *testing.T) *screen {
-	s := &screen{t: t}
-	s.written.L = &s.mu
-	timer := time.AfterFunc(tooLong, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.late = true
-		s.written.Broadcast()
-	})
-	t.Cleanup(func() { timer.Stop() })
-	return s
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text += string(p)
-	s.written.Broadcast()
-	return len(p), nil
-}
-
-// waitFor waits for a text after the one that it has waited for before.
-func (s *screen) waitFor(text string) {
-	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		if i := strings.Index(s.text[s.seen:], text); i >= 0 {
-			s.seen += i + len(text)
-			return
-		}
-		if s.late {
-			s.t.Fatalf("timeout waiting for %q after\n%s\ngot\n%s", text, s.text[:s.seen], s.text[s.seen:])
-		}
-		s.written.Wait()
-	}
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text
-}
-
 // watching is a Watch that runs.
 type watching struct {
-	*screen
+	t      *testing.T
 	keys   *io.PipeWriter
 	end    context.CancelFunc
 	ended  chan error
 	closed chan struct{} // when the terminal was restored
+
+	mu     sync.Mutex
+	screen string
+	seen   int // the end of the text that the test has waited for
 }
 
-// writeSum writes exercisetest's exercise, and returns it.
-func writeSum(t *testing.T, root, chapter, name string, changes map[string]string) exercises.Exercise {
-	t.Helper()
-	exercisetest.Write(t, root, chapter, name, changes)
-	e, err := exercises.FindOne(root, chapter+"/"+name)
-	if err != nil {
-		t.Fatal(err)
+func (w *watching) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.screen += string(p)
+	return len(p), nil
+}
+
+// waitFor waits for a text after the one that it has waited for before.
+func (w *watching) waitFor(text string) {
+	w.t.Helper()
+	testkit.Await(w.t, time.Minute, fmt.Sprintf("%q is on the screen", text), func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		i := strings.Index(w.screen[w.seen:], text)
+		if i < 0 {
+			return fmt.Errorf("it shows\n%s", w.screen[w.seen:])
+		}
+		w.seen += i + len(text)
+		return nil
+	})
+}
+
+func (w *watching) press(key string) {
+	w.t.Helper()
+	if _, err := w.keys.Write([]byte(key)); err != nil {
+		w.t.Fatal(err)
 	}
-	return e
 }
 
-func watch(t *testing.T, root string, checker verdict.Checker, withKeys bool) *watching {
-	t.Helper()
-	return watchOn(t, root, Watch{Checker: checker}, withKeys, 0)
-}
-
-// watchOn has a screen of so many rows. Without rows, the screen can't be cleared.
-func watchOn(t *testing.T, root string, options Watch, withKeys bool, screenRows int) *watching {
+// watch begins with the first exercise in root.
+func watch(t *testing.T, root string, withKeys bool) *watching {
 	t.Helper()
 	all, err := exercises.All(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &watching{screen: newScreen(t), end: cancel, ended: make(chan error, 1), closed: make(chan struct{})}
-	terminal := Terminal{Out: w.screen, Colours: ui.NewPalette(false), Close: func() { close(w.closed) }}
+	w := &watching{t: t, end: cancel, ended: make(chan error, 1), closed: make(chan struct{})}
+	terminal := Terminal{Out: w, Colours: ui.NewPalette(false), Close: func() { close(w.closed) }}
 	if withKeys {
 		terminal.Keys, w.keys = io.Pipe()
 	}
-	if screenRows > 0 {
-		terminal.Clear, terminal.Rows = true, func() int { return screenRows }
-	}
-	options.Checker.Root = root
-	options.Terminal, options.Exercises, options.Start = terminal, all, all[0]
+	checker := verdict.Checker{Root: root, Limit: time.Minute}
 	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				w.ended <- errPanicked
-			}
-		}()
-		w.ended <- options.Run(ctx)
+		w.ended <- Watch{Checker: checker, Terminal: terminal, Exercises: all, Start: all[0]}.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -136,18 +87,15 @@ func watchOn(t *testing.T, root string, options Watch, withKeys bool, screenRows
 	return w
 }
 
-var (
-	noChecker verdict.Checker
-	noColours = ui.NewPalette(false)
-)
-
-var errPanicked = context.DeadlineExceeded // any error will do
-
-func (w *watching) press(key string) {
-	w.t.Helper()
-	if _, err := w.keys.Write([]byte(key)); err != nil {
-		w.t.Fatal(err)
+// writeSum writes testkit's exercise, and returns it.
+func writeSum(t *testing.T, root, name string, changes map[string]string) exercises.Exercise {
+	t.Helper()
+	testkit.WriteSum(t, root, "01-a", name, changes)
+	e, err := exercises.FindOne(root, "01-a/"+name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return e
 }
 
 // save replaces exercise.go atomically, as many editors do.
@@ -159,13 +107,17 @@ func save(t *testing.T, e exercises.Exercise, content string) {
 	}
 }
 
-const keysLine = "h hint   p your guess   l list   n next   c check again   q quit\n"
+const (
+	keysLine = "h hint   l list   n next   c check again   q quit\n"
+	// hangingSum never returns, so its check takes until the time limit.
+	hangingSum = "//go:build !solution\n\npackage sum\n\nfunc Add(a, b int) int { select {} }\n"
+)
 
 func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 	root := t.TempDir()
-	one := writeSum(t, root, "01-a", "1-one", nil)
-	two := writeSum(t, root, "01-a", "2-two", nil)
-	w := watch(t, root, verdict.Checker{}, true)
+	one := writeSum(t, root, "1-one", nil)
+	two := writeSum(t, root, "2-two", nil)
+	w := watch(t, root, true)
 	w.waitFor("01/1 Sums\n\nAdd.\n\nChecking ")
 	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
 	w.waitFor("\n[░░░░░░░░░░░░░░] 0/2 passed\n" + keysLine)
@@ -176,16 +128,7 @@ func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 	w.press("l")
 	w.waitFor("· 01/1  Sums  5 min  1 hint\n  · 01/2  Sums  5 min\n")
 
-	// Save like vim: rename the old file, write the new one, and delete the old one. There are also
-	// files that a killed editor has left.
-	testkit.Write(t, one.Dir(), map[string]string{".exercise.go.swp": "binary", ".#exercise.go": "nothing to compile", "exercise.go~": "nothing"})
-	if err := os.Rename(one.File("exercise.go"), one.File("exercise.go~")); err != nil {
-		t.Fatal(err)
-	}
-	save(t, one, exercisetest.SolvedInPlace)
-	if err := os.Remove(one.File("exercise.go~")); err != nil {
-		t.Fatal(err)
-	}
+	save(t, one, testkit.SumSolvedInPlace)
 	w.waitFor("✓ 01/1 Sums: passed")
 	w.waitFor("What you now know: A sum needs both numbers.\n\n" +
 		"Well done. To compare: ./scripts/workshop solution 01/1\nThe next: 01/2 Sums, 01-a/exercises/2-two/README.md\n")
@@ -197,37 +140,47 @@ func TestWatchFromAFailureToTheNextExercise(t *testing.T) {
 	w.waitFor("The task: 01-a/exercises/2-two/README.md\nA hint: ./scripts/workshop hint 01/2\n")
 	w.waitFor(keysLine)
 
-	save(t, two, exercisetest.SolvedInPlace)
+	save(t, two, testkit.SumSolvedInPlace)
 	w.waitFor("✓ 01/2 Sums: passed")
 	w.waitFor("No other exercise is left to do.")
-	w.waitFor(keysLine)
 	w.press("n")
 	w.waitFor("No other exercise is left to do.")
 	w.press("c")
 	w.waitFor("✓ 01/2 Sums: passed")
+}
+
+// In a ticket, digits answer the question about the cause. After the right answer, the check runs.
+func TestDigitsNameTheCause(t *testing.T) {
+	root := t.TempDir()
+	writeSum(t, root, "1-sum", map[string]string{
+		"exercise.go": strings.ReplaceAll(testkit.SumGiven, exercises.WorkMark, ""),
+		"cause.yaml":  testkit.SumCause,
+	})
+	w := watch(t, root, true)
+	w.waitFor("2. It forgets b.")
+	w.waitFor("1 to 4 your answer")
+	w.press("1")
+	w.waitFor("That isn't the cause. It was wrong in summer, too.")
+	w.press("9")
+	w.waitFor("there is no answer 9")
+	w.press("2")
+	w.waitFor("Yes. The sum is always a.")
+	w.waitFor("the sum is 1, want 2")
 	w.waitFor(keysLine)
-	w.press("q")
-	if err := <-w.ended; err != nil {
-		t.Error(err)
-	}
-	if n := strings.Count(w.String(), "Checking "); n != 5 {
-		t.Errorf("%d checks, want 5: as it began, a save, the next one, a save, c:\n%s", n, w)
-	}
 }
 
 func TestWatchEnds(t *testing.T) {
 	for sentence, end := range map[string]func(*watching){
 		"with q":                       func(w *watching) { w.press("q") },
 		"with Ctrl-C, which is a key":  func(w *watching) { w.press("\x03") },
-		"with Ctrl-D":                  func(w *watching) { w.press("\x04") },
 		"with its terminal":            func(w *watching) { _ = w.keys.Close() },
 		"with a signal, or the caller": func(w *watching) { w.end() },
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
-			writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
-			w := watch(t, root, verdict.Checker{}, true)
-			w.waitFor("Checking ") // which would take long
+			writeSum(t, root, "1-one", map[string]string{"exercise.go": hangingSum})
+			w := watch(t, root, true)
+			w.waitFor("Checking ")
 			end(w)
 			if err := <-w.ended; err != nil {
 				t.Error(err)
@@ -237,71 +190,32 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-func TestWatchWithoutATerminal(t *testing.T) {
+func TestASaveCancelsTheRunningCheckEvenWithoutKeys(t *testing.T) {
 	root := t.TempDir()
-	one := writeSum(t, root, "01-a", "1-one", nil)
-	w := watch(t, root, verdict.Checker{}, false)
-	w.waitFor("✗ 01/1 Sums")
-	w.waitFor("Waiting for the next save. Press Ctrl-C to stop.")
-	save(t, one, exercisetest.SolvedInPlace)
-	w.waitFor("✓ 01/1 Sums: passed")
-	w.end()
-	if err := <-w.ended; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestASaveCancelsTheRunningCheck(t *testing.T) {
-	root := t.TempDir()
-	one := writeSum(t, root, "01-a", "1-one", map[string]string{"exercise.go": hangingSum})
-	w := watch(t, root, verdict.Checker{Limit: 10 * tooLong}, true)
+	one := writeSum(t, root, "1-one", map[string]string{"exercise.go": hangingSum})
+	w := watch(t, root, false)
 	w.waitFor("Checking ")
-	save(t, one, exercisetest.SolvedInPlace)
+	save(t, one, testkit.SumSolvedInPlace)
 	w.waitFor("✓ 01/1 Sums: passed")
-	if strings.Contains(w.String(), "✗") {
-		t.Errorf("the cancelled check is on the screen:\n%s", w)
+	w.waitFor("Waiting for the next save. Press Ctrl-C to stop.")
+	if strings.Contains(w.screen, "✗") {
+		t.Errorf("the cancelled check is on the screen:\n%s", w.screen)
 	}
 }
 
-func TestAPanicRestoresTheTerminal(t *testing.T) {
-	root := t.TempDir()
-	writeSum(t, root, "01-a", "1-one", nil)
-	w := watch(t, root, verdict.Checker{Env: func(context.Context) []string { panic("a bug") }}, true)
-	<-w.closed
-	if err := <-w.ended; err != errPanicked {
-		t.Errorf("ended with %v, want a panic", err)
-	}
-}
-
-func TestInvalidProgressDoesNotEndTheWatch(t *testing.T) {
-	root := t.TempDir()
-	writeSum(t, root, "01-a", "1-one", nil)
-	testkit.Write(t, root, map[string]string{".workshop/progress.json": "damaged"})
-	w := watch(t, root, verdict.Checker{}, true)
-	w.waitFor("✗ 01/1 Sums: 1 of 2 tests passed")
-	w.waitFor("is damaged")
-	for _, key := range []string{"h", "l", "n"} {
-		w.press(key)
-		w.waitFor("is damaged")
-	}
-}
-
+// Editors write other files, too.
 func TestSaves(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		event fsnotify.Event
 		want  bool
 	}{
-		"a write":                 {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Write}, true},
-		"a new exercise.go":       {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Create}, true},
-		"another Go file":         {fsnotify.Event{Name: "/a/helpers.go", Op: fsnotify.Create}, true},
-		"other permissions":       {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Chmod}, false},
-		"vim's swap file":         {fsnotify.Event{Name: "/a/.exercise.go.swp", Op: fsnotify.Write}, false},
-		"vim's trial file":        {fsnotify.Event{Name: "/a/4913", Op: fsnotify.Create}, false},
-		"a backup":                {fsnotify.Event{Name: "/a/exercise.go~", Op: fsnotify.Create}, false},
-		"emacs' lock":             {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
-		"emacs' recovery":         {fsnotify.Event{Name: "/a/#exercise.go#", Op: fsnotify.Write}, false},
-		"an IDE's temporary file": {fsnotify.Event{Name: "/a/exercise.go___jb_tmp___", Op: fsnotify.Write}, false},
-		"a README":                {fsnotify.Event{Name: "/a/README.md", Op: fsnotify.Write}, false},
+		"a write":           {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Write}, true},
+		"a new exercise.go": {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Create}, true},
+		"another Go file":   {fsnotify.Event{Name: "/a/helpers.go", Op: fsnotify.Create}, true},
+		"other permissions": {fsnotify.Event{Name: "/a/exercise.go", Op: fsnotify.Chmod}, false},
+		"vim's swap file":   {fsnotify.Event{Name: "/a/.exercise.go.swp", Op: fsnotify.Write}, false},
+		"a backup":          {fsnotify.Event{Name: "/a/exercise.go~", Op: fsnotify.Create}, false},
+		"emacs' lock":       {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, err := newSaves()
@@ -316,5 +230,3 @@ func TestSaves(t *testing.T) {
 		})
 	}
 }
-
-const hangingSum = "//go:build !solution\n\npackage sum\n\nfunc Add(a, b int) int { select {} }\n"

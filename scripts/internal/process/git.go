@@ -1,6 +1,4 @@
-// Package git runs git. Callers check its exit status, not its output, which depends on its version
-// and language.
-package git
+package process
 
 import (
 	"bytes"
@@ -13,11 +11,9 @@ import (
 	"strings"
 )
 
-var ErrNone = errors.New("there is no git command here")
-
-// Run runs git in dir, a repository or a folder in one, and returns its output. If git fails, the
-// error wraps an *exec.ExitError and quotes git's message.
-func Run(ctx context.Context, dir string, args ...string) ([]byte, error) {
+// Git runs git in dir, a repository or a folder in one, and returns its output. If git fails, the
+// error quotes git's message.
+func Git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
 	// In a hook, these variables point git to the hook's repository. GIT_CEILING_DIRECTORIES, which
 	// limits the search for a repository, stays.
@@ -27,14 +23,10 @@ func Run(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	output, err := command.Output()
 	var exit *exec.ExitError
 	switch {
-	case err == nil:
-		return output, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, ErrNone
 	case errors.As(err, &exit):
 		return nil, fmt.Errorf("%s (git: %w)", bytes.TrimSpace(exit.Stderr), err)
 	}
-	return nil, err
+	return output, err
 }

@@ -1,0 +1,152 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/testkit"
+	"example.com/operators/scripts/internal/ui"
+)
+
+// proofOf proves and lints the exercises of chapter 01-a, and returns the problems.
+func proofOf(t *testing.T, root string) (string, error) {
+	t.Helper()
+	s := &Suite{Root: root, UI: ui.New(os.Stderr)}
+	end, err := s.begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end(&err)
+	chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}
+	_, proofErr := s.prove(t.Context(), s.UI.Start("proof"), s.Cluster(), chapter)
+	lintErr := s.lintExercises(t.Context(), chapter)
+	return errorText(proofErr) + errorText(lintErr), err
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error() + "\n"
+}
+
+// Each defect is in an exercise of its own. One run checks them all.
+func TestTheProofFinds(t *testing.T) {
+	root := t.TempDir()
+	defects := map[string]struct {
+		folder string
+		files  map[string]string
+		want   string // the problem after the exercise's path; "": none
+	}{
+		"a good exercise": {
+			"1-good", nil, "",
+		},
+		"an exercise that passes as given": {
+			"2-passes", map[string]string{"exercise.go": testkit.SumSolvedInPlace + "\n// YOUR WORK: none\n"},
+			": as given, TestAdd/one_and_one_is_two should fail, and doesn't",
+		},
+		"an exercise that doesn't compile as given": {
+			"3-broken", map[string]string{"exercise.go": testkit.SumGiven + "func Sub() { nothing }\n"},
+			": as given, it doesn't compile:\n01-a/exercises/3-broken/exercise.go:10:14: undefined: nothing",
+		},
+		"an exercise that fails for another reason": {
+			"4-reason", map[string]string{"exercise.go": strings.Replace(testkit.SumGiven, "return a", "return a * 9", 1), "exercise_test.go": strings.Replace(testkit.SumTest, "{1, 0, 1}", "{0, 0, 0}", 1)},
+			": as given, TestAdd/one_and_one_is_two fails for another reason than \"the sum is 1, want 2\":\nthe sum is 9, want 2",
+		},
+		"a failure that isn't announced": {
+			"5-more", map[string]string{"exercise.go": strings.Replace(testkit.SumGiven, "return a", "return 1", 1), "exercise_test.go": strings.Replace(testkit.SumTest, "{1, 0, 1}", "{7, 0, 7}", 1)},
+			": as given, TestAdd/nothing_added_is_no_change fails, which exercise_test.go doesn't announce:\nthe sum is 1, want 7",
+		},
+		"an announced failure of a test that passes": {
+			"6-fewer", map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "// fails: ", "// fails: TestAdd/nothing added is no change\n// says: the sum is\n//\n// fails: ", 1)},
+			": as given, TestAdd/nothing_added_is_no_change should fail, and doesn't",
+		},
+		"an exercise that announces no failure": {
+			"7-silent", map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "// says:", "// it says:", 1)},
+			"/exercise_test.go: it doesn't say what fails as given",
+		},
+		"a solution that fails": {
+			"8-wrong", map[string]string{
+				"solution.go":   strings.Replace(testkit.SumSolved, "a + b", "a - b - 0", 1),
+				"mistakes.yaml": strings.ReplaceAll(testkit.SumMistakes, "replace: a + b", "replace: a - b - 0"),
+			},
+			"/solution.go: TestAdd/one_and_one_is_two doesn't pass:\nthe sum is 0, want 2",
+		},
+		"a test that is skipped": {
+			"10-skips", map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "if got", "if test.b == 0 {\n\t\t\t\tt.Skip(`no`)\n\t\t\t}\n\t\t\tif got", 1)},
+			"/solution.go: TestAdd/nothing_added_is_no_change doesn't pass:\nno",
+		},
+		"hints that aren't three": {
+			"11-hints", map[string]string{"hints.md": "## A nudge\n\na\n"},
+			"/hints.md: it needs a text below each of the headings",
+		},
+		"a README without its time": {
+			"12-time", map[string]string{"README.md": "# 12: Sums\n\n<!-- Learned: It. -->\n"},
+			`/README.md: it needs the lines "# 12: Title", "Minutes: N"`,
+		},
+		"a solution with another tag": {
+			"14-tag", map[string]string{"solution.go": strings.Replace(testkit.SumSolved, "solution", "solution || never", 1)},
+			`/solution.go: its first line isn't "//go:build solution"`,
+		},
+		"a place to work that isn't marked": {
+			"15-mark", map[string]string{"exercise.go": strings.Replace(testkit.SumGiven, "YOUR WORK: ", "", 1)},
+			`/exercise.go: a place must be marked "YOUR WORK", except in tickets`,
+		},
+		"a ticket that says where to look": {
+			"18-ticket", map[string]string{"cause.yaml": "question: Why?\nanswers: [{text: a, because: b, right: true}, {text: c, because: d}, {text: e, because: f}, {text: g, because: h}]\n"},
+			`/exercise.go: a place must be marked "YOUR WORK", except in tickets`,
+		},
+		"a mistake that the tests accept": {
+			"22-accepted", map[string]string{"mistakes.yaml": strings.Replace(testkit.SumMistakes, "with: b", "with: b + a", 1)},
+			`/mistakes.yaml: "It forgets a.": the tests accept it`,
+		},
+		"a mistake that isn't in the solution": {
+			"23-elsewhere", map[string]string{"mistakes.yaml": strings.Replace(testkit.SumMistakes, "replace: a + b", "replace: a * b", 1)},
+			`/mistakes.yaml: "It forgets b.": solution.go has the text "a * b" 0 times, want once`,
+		},
+		"a mistake that fails another test": {
+			"24-another", map[string]string{"mistakes.yaml": strings.Replace(testkit.SumMistakes, "one and one is two", "nothing added is no change", 1)},
+			`/mistakes.yaml: "It forgets b.": TestAdd/nothing_added_is_no_change doesn't fail. These do:` + "\nTestAdd/one_and_one_is_two",
+		},
+		"a mistake that doesn't compile": {
+			"25-compile", map[string]string{"mistakes.yaml": strings.Replace(testkit.SumMistakes, "with: b", "with: c", 1)},
+			`/mistakes.yaml: "It forgets a.": it doesn't compile:`,
+		},
+	}
+	for _, defect := range defects {
+		testkit.WriteSum(t, root, "01-a", defect.folder, defect.files)
+	}
+	problems, err := proofOf(t, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sentence, defect := range defects {
+		path := "01-a/exercises/" + defect.folder
+		if defect.want != "" && !strings.Contains(problems, path+defect.want) {
+			t.Errorf("%s: want %q in\n%s", sentence, path+defect.want, problems)
+		}
+		if defect.want == "" && strings.Contains(problems, path) {
+			t.Errorf("%s: got\n%s", sentence, problems)
+		}
+	}
+}
+
+// A learner's work must not fail the proof. A maintainer's new exercise must be checked.
+func TestTheProofIsAboutTheGivenExercises(t *testing.T) {
+	root := t.TempDir()
+	testkit.WriteSum(t, root, "01-a", "1-one", nil)
+	if !testkit.Commit(t, root) {
+		return
+	}
+	testkit.Write(t, root, map[string]string{"01-a/exercises/1-one/exercise.go": "package sum // a learner at work"})
+	if problems, err := proofOf(t, root); err != nil || problems != "" {
+		t.Errorf("a learner's work: error %v, problems\n%s", err, problems)
+	}
+	testkit.WriteSum(t, root, "01-a", "2-new", map[string]string{"solution.go": strings.Replace(testkit.SumSolved, "a + b", "a - b", 1)})
+	if problems, err := proofOf(t, root); err != nil || !strings.Contains(problems, "2-new/solution.go") {
+		t.Errorf("a new exercise: error %v, problems\n%s", err, problems)
+	}
+}
