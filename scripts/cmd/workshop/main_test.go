@@ -65,7 +65,7 @@ func TestTheToolDoesNotImportWhatFewNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for module, instead := range map[string]string{
-		"github.com/chromedp/": "tests and lens/pictures control the browser",
+		"github.com/chromedp/": "only tests control the browser",
 		"sigs.k8s.io/kind":     "the tool builds and runs kind's command line",
 		"helm.sh/":             "a test builds and runs Helm's command line",
 	} {

@@ -125,31 +125,10 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 // serveWebhooks makes the API server call the program's webhooks until stop is called. The program
 // needs the flags.
 func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
-	manifests, err := os.ReadFile(p.Webhooks)
-	if err != nil {
-		return nil, nil, err
-	}
-	local, err := webhooks.New(ready.dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	configurations, err := local.Configurations(manifests, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	crd, err := os.ReadFile(p.CRD)
-	if err != nil {
-		return nil, nil, err
-	}
-	conversion, err := local.Conversion(crd)
-	if err != nil {
-		return nil, nil, err
-	}
 	// Before the program reads anything: without a conversion, it would see TDSets without windows.
-	if conversion != nil {
-		if err := ready.kubectl.Apply(ctx, conversion); err != nil {
-			return nil, nil, err
-		}
+	local, configurations, err := webhooks.Prepare(ctx, ready.kubectl, p.Webhooks, p.CRD, ready.dir, "")
+	if err != nil {
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -178,7 +157,7 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 }
 
 func newDemoCommand() *cobra.Command {
-	var tdset, inLens, noOpen bool
+	var tdset bool
 	command := &cobra.Command{
 		Use:   "demo [CHAPTER]",
 		Short: "Watch an operator at work: a guided tour on a real API server",
@@ -187,19 +166,15 @@ interfere, delete. After each step it shows the objects and the API requests tha
 every step worked. Without a chapter it shows the first one.
 
 With --tdset it shows the solution of the chapter's last exercise instead: TDSet, a Deployment that is scaled by the time of
-day. With --lens it shows the tour in the browser, as "lens" does.
+day.
 
 It uses the namespace "demo" (for TDSets "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no
 tour has created, such as those of run, it doesn't start.`,
 		Example: `  ./scripts/workshop demo
   ./scripts/workshop demo 01
-  ./scripts/workshop demo 03 --tdset
-  ./scripts/workshop demo 03 --lens`,
+  ./scripts/workshop demo 03 --tdset`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if inLens {
-				return demoInLens(command, args, lensFlags{tdset: tdset, noOpen: noOpen})
-			}
 			chapter, err := oneProgram(args, tdset)
 			if err != nil {
 				return err
@@ -220,8 +195,6 @@ tour has created, such as those of run, it doesn't start.`,
 		},
 	}
 	addTDSetFlag(command, &tdset)
-	command.Flags().BoolVar(&inLens, "lens", false, "show the tour on a time axis in your browser")
-	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
 	return command
 }
 

@@ -7,15 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -37,8 +38,9 @@ func openBrowser(t testing.TB) context.Context {
 
 // theBrowser starts the browser of all tests, and returns its first tab. It ends with the tests.
 var theBrowser = sync.OnceValues(func() (context.Context, error) {
-	allocator, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
-		chromedp.WindowSize(1400, 1000), chromedp.WSURLReadTimeout(2*time.Minute))...)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1100, 900),
+		chromedp.WSURLReadTimeout(2*time.Minute))
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	tab, closeTab := chromedp.NewContext(allocator)
 	endBrowser = func() { closeTab(); end() }
 	return tab, chromedp.Do(tab, chromedp.Navigate("about:blank"))
@@ -88,15 +90,15 @@ func value[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 }
 
 // told returns a recorder of a story with one chain of causes, and an evil label.
-func told(t *testing.T) *Recorder {
-	s := newStory(t)
+func told() *Recorder {
+	s := newStory()
 	s.scaled()
 	s.log(`"Work started" foo="default/<img src=x onerror=alert(1)>"`)
 	return s.recorder
 }
 
 func TestPageAClickShowsCausesAndEffects(t *testing.T) {
-	server, _ := startServer(t, told(t))
+	server, _ := startServer(t, told())
 	tab := openBrowser(t)
 	do(t, tab,
 		chromedp.Navigate(server.URL()),
@@ -107,7 +109,9 @@ func TestPageAClickShowsCausesAndEffects(t *testing.T) {
 		becomes(`lit.size === 6`), // the action, the object, the event, the key, the work and the request
 	)
 	selected := value(t, tab, chromedp.Text(`#selected`))
-	for _, part := range []string{"default/web", "compares the actual state", "Caused by", "03 Queue: default/web", "Caused", "03 Requests: update deployments"} {
+	for _, part := range []string{
+		"default/web", "compares the actual state", "Caused by", "03 Queue: default/web", "03 Requests: update deployments",
+	} {
 		if !strings.Contains(selected, part) {
 			t.Errorf("the page says %q, want %q", selected, part)
 		}
@@ -123,7 +127,7 @@ func TestPageAClickShowsCausesAndEffects(t *testing.T) {
 
 // Text from a cluster stays text.
 func TestPageNoTextOfAClusterIsHTML(t *testing.T) {
-	server, _ := startServer(t, told(t))
+	server, _ := startServer(t, told())
 	tab := openBrowser(t)
 	do(t, tab,
 		chromedp.Navigate(server.URL()),
@@ -131,13 +135,14 @@ func TestPageNoTextOfAClusterIsHTML(t *testing.T) {
 		script(`for (const d of document.querySelectorAll('details')) d.open = true`),
 		becomes(`document.querySelector('#list-work-03').textContent.includes('<img src=x')`),
 	)
-	if images := value(t, tab, chromedp.Evaluate[int](`select(ordered.findLast(i => i.lane === 'work').id); document.images.length`)); images != 0 {
+	selected := chromedp.Evaluate[int](`select(ordered.findLast(i => i.lane === 'work').id); document.images.length`)
+	if images := value(t, tab, selected); images != 0 {
 		t.Errorf("the page has %d images", images)
 	}
 }
 
 func TestPageButtonsAct(t *testing.T) {
-	server, buttons := startServer(t, told(t))
+	server, buttons := startServer(t, told())
 	tab := openBrowser(t)
 	do(t, tab,
 		chromedp.Navigate(server.URL()),
@@ -157,14 +162,15 @@ func TestPageButtonsAct(t *testing.T) {
 }
 
 func TestPageTime(t *testing.T) {
-	server, _ := startServer(t, told(t))
+	server, _ := startServer(t, told())
 	tab := openBrowser(t)
 	do(t, tab,
 		chromedp.Navigate(server.URL()),
 		becomes(`ordered.length >= 7`),
 		chromedp.Click(`#pause`),
 		becomes(`!live && document.getElementById('pause').textContent === 'Follow'`),
-		script(`document.getElementById('scrub').value = 0; document.getElementById('scrub').dispatchEvent(new Event('input'))`),
+		script(`document.getElementById('scrub').value = 0`),
+		script(`document.getElementById('scrub').dispatchEvent(new Event('input'))`),
 		becomes(`playhead === ordered[0].at && drawn.length === 1`),
 		chromedp.Click(`#forward`),
 		becomes(`playhead > ordered[0].at && selected !== 0`),
@@ -176,7 +182,7 @@ func TestPageTime(t *testing.T) {
 }
 
 func TestPagePredictHoldsTheNextStepBack(t *testing.T) {
-	server, _ := startServer(t, told(t))
+	server, _ := startServer(t, told())
 	tab := openBrowser(t)
 	do(t, tab,
 		chromedp.Navigate(server.URL()),
@@ -187,95 +193,68 @@ func TestPagePredictHoldsTheNextStepBack(t *testing.T) {
 		chromedp.Click(`#guess button`),
 		becomes(`document.getElementById('outcome').textContent === 'Type a guess first.'`),
 		chromedp.SendKeys(`#guessed`, "it creates a Deployment\r"),
-		becomes(`document.getElementById('outcome').textContent.startsWith('You guessed “it creates a Deployment”. It was: Reconcile, default/web')`),
+		becomes(`document.getElementById('outcome').textContent.includes('“it creates a Deployment”. It was: Reconcile')`),
 		becomes(`items.get(selected).lane === 'work'`),
 	)
 }
 
-// Another website can't press the buttons, even if it knows the address.
-func TestPageAnotherPageCantPressTheButtons(t *testing.T) {
-	server, buttons := startServer(t, told(t))
-	tab := openBrowser(t)
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<p>another page</p>") }))
-	defer other.Close()
-	do(t, tab,
-		chromedp.Navigate(other.URL),
-		script(fmt.Sprintf(`window.outcome = ''; fetch(%q, {method: 'POST', mode: 'no-cors', body: '{"action":"scale"}'}).then(r => { window.outcome = r.type }, e => { window.outcome = 'failed' })`, server.URL()+"do")),
-		becomes(`window.outcome !== ''`),
-	)
-	outcome := value(t, tab, chromedp.Evaluate[string](`window.outcome`))
-	select {
-	case action := <-buttons.done:
-		t.Errorf("the other page did %+v", action)
-	default:
-	}
-	if outcome == "basic" || outcome == "cors" {
-		t.Errorf("the other page could read the answer: %s", outcome)
-	}
-}
-
-// Two tabs, a reload, and a server that goes away.
-func TestPageTabsReloadsAndTheEnd(t *testing.T) {
-	recorder := told(t)
+// A change shows up at once, and the page says when the server is gone.
+func TestPageFollowsTheServer(t *testing.T) {
+	recorder := told()
 	server, _ := startServer(t, recorder)
 	tab := openBrowser(t)
-	second, end := chromedp.NewContext(tab)
-	defer end()
-	for _, tab := range []context.Context{tab, second} {
-		do(t, tab, chromedp.Navigate(server.URL()), becomes(`ordered.length >= 7`))
-	}
+	do(t, tab, chromedp.Navigate(server.URL()), becomes(`ordered.length >= 7`))
 	recorder.Add(Item{Lane: Actions, At: milliseconds(time.Now()), Label: "later"})
-	for _, tab := range []context.Context{tab, second} {
-		do(t, tab, becomes(`ordered.at(-1).label === 'later'`))
-	}
-	do(t, tab, chromedp.Reload(), becomes(`ordered.length >= 8 && ordered.at(-1).label === 'later'`))
+	do(t, tab, becomes(`ordered.at(-1).label === 'later'`))
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	do(t, tab, script(`pause(true)`), chromedp.Click(`[data-action="create"]`), becomes(`document.getElementById('command').textContent.startsWith('The server is gone')`))
+	do(t, tab,
+		script(`pause(true)`),
+		chromedp.Click(`[data-action="create"]`),
+		becomes(`document.getElementById('command').textContent.startsWith('The server is gone')`),
+	)
 }
 
 // A recording in a file needs no server.
 func TestPageAStandalonePage(t *testing.T) {
-	batch, err := told(t).Since(t.Context(), 0)
+	file, err := os.Create(filepath.Join(t.TempDir(), "lens.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var page strings.Builder
-	if err := WriteHTML(&page, "a lecture", batch.Items); err != nil {
+	if err := errors.Join(WriteHTML(file, "a lecture", told().All()), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page.String()) }))
-	defer plain.Close()
 	tab := openBrowser(t)
 	do(t, tab,
-		chromedp.Navigate(plain.URL),
+		chromedp.Navigate("file://"+file.Name()),
 		becomes(`document.title === 'Lens: a lecture' && ordered.length >= 7 && drawn.length >= 7`),
 		becomes(`document.getElementById('controls').hidden`),
 	)
 }
 
-// How smooth is the page with as many items as it can have, while somebody drags the slider? Each
-// frame draws the lanes again.
-func BenchmarkFrames(b *testing.B) {
-	recorder := NewRecorder(nil)
-	lanes := []Lane{Others, Objects, Events, Cache, Queue, Work, Requests}
-	began := time.Now().Add(-time.Minute)
-	for i := range most {
-		at := milliseconds(began.Add(time.Duration(i) * 6 * time.Millisecond))
-		item := Item{Lane: lanes[i%len(lanes)], At: at, Until: at + 20, Label: fmt.Sprint("item ", i), Explain: "It happened.", Causes: []int{max(1, i-3)}}
-		if i%len(lanes) > 1 {
-			item.Program = "03"
-		}
-		recorder.Add(item)
+// TestPagePictures takes the pictures of the chapters. It needs LENS, the address of a page that plays a
+// look, and PICTURES, the folder for lens-light.png and lens-dark.png.
+func TestPagePictures(t *testing.T) {
+	address, dir := os.Getenv("LENS"), os.Getenv("PICTURES")
+	if address == "" {
+		t.Skip("needs LENS and PICTURES: see docs/lens.md")
 	}
-	server, _ := startServer(b, recorder)
-	tab := openBrowser(b)
-	do(b, tab, chromedp.Navigate(server.URL()), becomes(fmt.Sprintf(`ordered.length === %d`, most)))
-	for b.Loop() {
-		do(b, tab, script(`{ window.frames_ = 0; window.done_ = false; pause(true); const scrub = document.getElementById('scrub'), until = performance.now() + 3000;
-			(function frame() { if (performance.now() < until) { window.frames_++; scrub.value = String(window.frames_ * 7 % 1000); scrub.dispatchEvent(new Event('input')); requestAnimationFrame(frame); } else { window.done_ = true; } })(); }`),
-			becomes(`window.done_`))
-		b.ReportMetric(value(b, tab, chromedp.Evaluate[float64](`window.frames_`))/3, "frames/s")
+	tab := openBrowser(t)
+	ended := chromedp.Poll[chromedp.Void](`looked && lit.size > 0`, chromedp.WithPollingTimeout(0)) // it takes a minute
+	do(t, tab, chromedp.Navigate(address), ended)
+	for _, theme := range []string{"light", "dark"} {
+		media := emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
+		}
+		prefer := chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+			_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, media)
+			return err
+		})
+		do(t, tab, prefer, chromedp.Sleep(time.Second))
+		picture := value(t, tab, chromedp.Screenshot("#view"))
+		if err := os.WriteFile(filepath.Join(dir, "lens-"+theme+".png"), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

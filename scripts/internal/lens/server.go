@@ -1,7 +1,7 @@
 package lens
 
-// The page's server. It listens on loopback only, its URL has a secret, and it refuses requests
-// from another page or with another host name. So no website can use it through the browser.
+// The page's server. It listens on loopback only, its URL has a secret, and it refuses requests with
+// another host name and writes from another page. So no website can use it through the browser.
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"crypto/subtle"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -24,7 +23,7 @@ var page embed.FS
 // Server serves the page.
 type Server struct {
 	recorder *Recorder
-	actor    actor // nil if a recording is replayed
+	actor    actor
 	listener net.Listener
 	http     *http.Server
 	secret   string
@@ -42,10 +41,8 @@ type actor interface {
 type Controls struct {
 	Title    string   `json:"title"`
 	Programs []string `json:"programs"`
-	// Replay means that the page shows a recording, so there is nothing to control.
-	Replay  bool     `json:"replay"`
-	Objects []string `json:"objects"` // names of the managed objects
-	Buttons []Button `json:"buttons"`
+	Objects  []string `json:"objects"` // names of the managed objects
+	Buttons  []Button `json:"buttons"`
 	// Look is the prepared scenario that the page shows, if any.
 	Look *Shown `json:"look,omitempty"`
 }
@@ -56,25 +53,20 @@ type Button struct {
 	Label  string `json:"label"`
 	Help   string `json:"help"`
 	Group  string `json:"group"`
-	// Object means that the action needs an object, and Program that it needs a program.
-	Object  bool `json:"object,omitempty"`
-	Program bool `json:"program,omitempty"`
+	// Object means that the action needs an object.
+	Object bool `json:"object,omitempty"`
 	// Switch means that the button turns something on and off, and On that it is on now.
 	Switch bool `json:"switch,omitempty"`
 	On     bool `json:"on,omitempty"`
-	// Seconds is the default for an action that takes a number of seconds, and 0 for all others.
-	Seconds int `json:"seconds,omitempty"`
 }
 
 // Action is what the page asks for.
 type Action struct {
-	Action  string `json:"action"`
-	Object  string `json:"object"`
-	Program string `json:"program"`
-	Seconds int    `json:"seconds"`
+	Action string `json:"action"`
+	Object string `json:"object"`
 }
 
-// Serve starts to serve the page on a free port of 127.0.0.1. actor may be nil.
+// Serve starts to serve the page on a free port of 127.0.0.1.
 func Serve(recorder *Recorder, actor actor) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,22 +98,19 @@ func (s *Server) routes() http.Handler {
 
 // guard lets only the page's own requests through.
 func (s *Server) guard(next http.Handler) http.Handler {
+	next = http.NewCrossOriginProtection().Handler(next) // other pages can't press the buttons
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
-		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
+			"img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin") // nor read anything
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
 		address := s.listener.Addr().String()
 		if r.Host != address { // another name that leads here: DNS rebinding
 			http.Error(w, "this server is only "+address, http.StatusMisdirectedRequest)
-			return
-		}
-		origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-		if origin != "" && origin != "http://"+address || r.Method != http.MethodGet && origin == "" || site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-			http.Error(w, "this request comes from another page", http.StatusForbidden)
 			return
 		}
 		secret, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -134,53 +123,34 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// items streams batches of items as server-sent events. A browser that reconnects continues where
-// it was.
+// items streams what changes as server-sent events: batches of items, and the controls.
 func (s *Server) items(w http.ResponseWriter, r *http.Request) {
-	position := 0
-	fmt.Sscan(r.Header.Get("Last-Event-ID"), &position) // 0 if there is none
 	w.Header().Set("Content-Type", "text/event-stream")
-	control := http.NewResponseController(w)
-	var controls string
+	position, controls := 0, ""
 	for {
-		if now := s.controls(); now != controls {
-			controls = now
+		now, err := json.Marshal(s.actor.Controls())
+		if err != nil {
+			return
+		}
+		if string(now) != controls {
+			controls = string(now)
 			fmt.Fprintf(w, "event: controls\ndata: %s\n\n", controls)
 		}
-		if control.Flush() != nil {
-			return
+		if http.NewResponseController(w).Flush() != nil {
+			return // the page has gone
 		}
 		batch, err := s.recorder.Since(r.Context(), position)
 		if err != nil {
 			return
 		}
-		content, err := json.Marshal(batch)
+		content, err := json.Marshal(batch.Items)
 		if err != nil {
 			return
 		}
-		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", batch.Position, content); err != nil {
-			return
-		}
+		fmt.Fprintf(w, "data: %s\n\n", content)
 		position = batch.Position
-		select { // a page can't show more than this anyway
-		case <-time.After(50 * time.Millisecond):
-		case <-r.Context().Done():
-		}
+		time.Sleep(50 * time.Millisecond) // a page can't show more than this anyway
 	}
-}
-
-// controls returns the page's controls as JSON. A change is sent with the next item, or when
-// Recorder.Wake is called.
-func (s *Server) controls() string {
-	controls := Controls{Title: "a recording", Replay: true}
-	if s.actor != nil {
-		controls = s.actor.Controls()
-	}
-	content, err := json.Marshal(controls)
-	if err != nil {
-		return "{}"
-	}
-	return string(content)
 }
 
 func (s *Server) do(w http.ResponseWriter, r *http.Request) {
@@ -189,28 +159,11 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the action isn't JSON: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	if s.actor == nil {
-		http.Error(w, "a recording can't be changed", http.StatusConflict)
-		return
-	}
 	command, err := s.actor.Do(r.Context(), action)
-	var unknown unknownAction
-	switch {
-	case errors.As(err, &unknown):
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	case err != nil:
-		answer(w, map[string]string{"command": command, "error": err.Error()})
-	default:
-		answer(w, map[string]string{"command": command})
+	answer := map[string]string{"command": command}
+	if err != nil {
+		answer["error"] = err.Error()
 	}
-}
-
-// unknownAction is the error for an action that doesn't exist.
-type unknownAction string
-
-func (u unknownAction) Error() string { return fmt.Sprintf("there is no action %q", string(u)) }
-
-func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(value) // if the page has gone, nobody needs it
+	json.NewEncoder(w).Encode(answer) // if the page has gone, nobody needs it
 }

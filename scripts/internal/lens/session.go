@@ -5,8 +5,9 @@ package lens
 import (
 	"context"
 	"errors"
-	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,11 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
@@ -33,21 +35,18 @@ import (
 
 // Program is a program to show.
 type Program struct {
-	Name   string // the prefix of its lanes' titles, such as 03
-	Built  program.Program
-	Binary string
-	// Flags are the program's own flags, such as those that make it log more.
-	Flags []string
+	Name    string // the prefix of its lanes' titles, such as 03
+	Chapter chapters.Chapter
+	Built   program.Program
+	Binary  string
 }
 
 // Options say what to show.
 type Options struct {
-	Programs []Program
+	Programs []Program    // all for the same kind
 	Target   *rest.Config // with an administrator's credentials
-	// Sample is an example of the objects that the programs manage.
-	Sample   *unstructured.Unstructured
 	Recorder *Recorder
-	// AuditLog is the path of the API server's audit log.
+	// AuditLog is the path of the API server's audit log. It may not exist.
 	AuditLog string
 	// Kubectl acts on the same cluster. CanCall reports whether its API server can reach programs
 	// on this machine. Webhooks need that.
@@ -65,13 +64,14 @@ type Session struct {
 	observer *observer
 	client   kubernetes.Interface
 	dynamic  dynamic.Interface
-	resource schema.GroupVersionResource // the sample's
+	sample   *unstructured.Unstructured // an example of the objects that the programs manage
+	resource schema.GroupVersionResource
 
-	acting sync.Mutex // held during an action on a program, so that there is only one at a time
+	acting sync.Mutex // held during an action, so that there is only one at a time
 
-	mutex    sync.Mutex
+	mutex    sync.Mutex // guards what Controls shows
 	programs []*running
-	number   int // of the next object
+	created  int // how many objects the page has created
 	objects  []string
 	shown    *Shown // nil if there is no look
 }
@@ -81,20 +81,29 @@ type running struct {
 	Program
 	namespace  string
 	kubeconfig string
+	flags      []string // of its webhooks
 	proxy      *faultproxy.Proxy
-	replica    *process.Replica
+	process    *process.Program             // nil while it is stopped
 	faults     map[string]*faultproxy.Fault // those that are on
-	// answers waits until the program serves its webhooks, and then lets the API server call them. It
-	// is nil if there are none.
-	answers func(context.Context) error
+	called     bool                         // the API server calls its webhooks
 }
 
 // Start starts the programs. The caller must Close the session.
 func Start(ctx context.Context, options Options) (s *Session, err error) {
 	options.Target = rest.CopyConfig(options.Target)
-	options.Target.UserAgent = userAgent
-	kind := options.Sample.GroupVersionKind()
-	s = &Session{Options: options, resource: kind.GroupVersion().WithResource(plural(kind.Kind)), observer: newObserver(options.Recorder, plural(kind.Kind)), number: 1}
+	options.Target.UserAgent, options.Target.QPS = userAgent, -1
+	s = &Session{Options: options}
+	for _, p := range options.Programs {
+		if err := s.Kubectl.ApplyCRD(ctx, p.Built.CRD); err != nil {
+			return nil, err
+		}
+		if s.sample, err = readSample(p.Chapter); err != nil {
+			return nil, err
+		}
+	}
+	kind := s.sample.GroupVersionKind()
+	s.resource = kind.GroupVersion().WithResource(plural(kind.Kind))
+	s.observer = newObserver(options.Recorder, s.resource.Resource)
 	if s.client, err = kubernetes.NewForConfig(options.Target); err != nil {
 		return nil, err
 	}
@@ -109,55 +118,90 @@ func Start(ctx context.Context, options Options) (s *Session, err error) {
 	return s, nil
 }
 
-// add gives a program its namespace, permissions and proxy, and starts it.
-func (s *Session) add(ctx context.Context, p Program) error {
-	r := &running{Program: p, namespace: s.Namespaces + p.Name, kubeconfig: filepath.Join(s.Dir, p.Name+".kubeconfig"), faults: map[string]*faultproxy.Fault{}}
-	s.programs = append(s.programs, r)
-	if err := s.freshNamespace(ctx, r.namespace); err != nil {
-		return err
-	}
-	if err := p.Built.Grant(ctx, s.client, r.namespace); err != nil {
-		return err
-	}
-	direct := filepath.Join(s.Dir, p.Name+".direct")
-	if err := operator.WriteKubeconfig(ctx, s.client, s.Target, r.namespace, operator.ServiceAccount, direct); err != nil {
-		return err
-	}
-	proxy, err := faultproxy.Before(s.Target, direct, r.kubeconfig)
+func readSample(chapter chapters.Chapter) (*unstructured.Unstructured, error) {
+	content, err := os.ReadFile(chapter.Parts().Sample)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.proxy = proxy
-	s.observer.watchesIn(p.Name, r.namespace)
-	proxy.KeepWrites()
-	proxy.Follow(func(request audit.Request) { s.observer.requested(p.Name, request) })
-	proxy.FollowEvents(func(event faultproxy.WatchEvent) { s.observer.received(p.Name, event) })
-	if err := s.serveWebhooks(ctx, r); err != nil {
-		return err
-	}
-	if err := s.follow(ctx, r.namespace); err != nil {
-		return err
-	}
-	if err := s.followOthers(ctx, r); err != nil {
-		return err
-	}
-	started, err := r.start(s.observer)
-	if err != nil {
-		return err
-	}
-	r.replica = started
-	if r.answers == nil {
-		return nil
-	}
-	return r.answers(ctx)
+	sample := &unstructured.Unstructured{}
+	return sample, yaml.Unmarshal(content, &sample.Object)
 }
 
-func (r *running) start(o *observer) (*process.Replica, error) {
-	return process.StartReplica(process.Options{
-		Binary: r.Binary,
-		Args:   append([]string{"--kubeconfig", r.kubeconfig, "--namespace", r.namespace}, r.Flags...),
-		Output: &lines{do: func(line string) { o.logged(r.Name, line) }},
+// add gives a program its namespace, permissions and proxy, and starts it.
+func (s *Session) add(ctx context.Context, one Program) error {
+	p := &running{
+		Program: one, namespace: s.Namespaces + one.Name, faults: map[string]*faultproxy.Fault{},
+		kubeconfig: filepath.Join(s.Dir, one.Name+".kubeconfig"),
+	}
+	s.programs = append(s.programs, p)
+	if err := s.freshNamespace(ctx, p.namespace); err != nil {
+		return err
+	}
+	if err := p.Built.Grant(ctx, s.client, p.namespace); err != nil {
+		return err
+	}
+	if err := s.startProxy(ctx, p); err != nil {
+		return err
+	}
+	if err := s.follow(ctx, p.namespace); err != nil {
+		return err
+	}
+	if err := s.followOthers(ctx, p.namespace); err != nil {
+		return err
+	}
+	if p.Built.Webhooks == "" || !s.CanCall {
+		return s.start(p)
+	}
+	dir := p.kubeconfig + ".webhooks"
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	local, configurations, err := webhooks.Prepare(ctx, s.Kubectl, p.Built.Webhooks, p.Built.CRD, dir, p.namespace)
+	if err != nil {
+		return err
+	}
+	p.flags = local.Flags()
+	if err := s.start(p); err != nil {
+		return err
+	}
+	if err := local.Await(ctx); err != nil {
+		return err
+	}
+	p.called = true
+	return s.Kubectl.Apply(ctx, configurations)
+}
+
+// startProxy starts the fault proxy between the API server and a program, and observes what passes.
+func (s *Session) startProxy(ctx context.Context, p *running) (err error) {
+	direct := p.kubeconfig + ".direct"
+	if err := operator.WriteKubeconfig(ctx, s.client, s.Target, p.namespace, operator.ServiceAccount, direct); err != nil {
+		return err
+	}
+	if p.proxy, err = faultproxy.Before(s.Target, direct, p.kubeconfig); err != nil {
+		return err
+	}
+	s.observer.watchesIn(p.Name, p.namespace)
+	p.proxy.KeepWrites()
+	p.proxy.Follow(func(request audit.Request) { s.observer.requested(p.Name, request) })
+	p.proxy.FollowEvents(func(event faultproxy.WatchEvent) { s.observer.received(p.Name, event) })
+	return nil
+}
+
+// start starts a program, or starts it again.
+func (s *Session) start(p *running) error {
+	logs := []string{"-v=4"}
+	if p.Chapter.Number() >= "05" {
+		logs = []string{"--zap-log-level=5", "--zap-time-encoding=rfc3339nano"}
+	}
+	started, err := process.Supervise(process.Options{
+		Binary: p.Binary,
+		Args:   slices.Concat([]string{"--kubeconfig", p.kubeconfig, "--namespace", p.namespace}, logs, p.flags),
+		Output: &process.Lines{Do: func(line string) { s.observer.logged(p.Name, line) }},
 	})
+	if err == nil {
+		s.set(func() { p.process = started })
+	}
+	return err
 }
 
 // freshNamespace deletes what an earlier session left behind, and creates the namespace again.
@@ -165,17 +209,14 @@ func (s *Session) freshNamespace(ctx context.Context, name string) error {
 	if err := s.forget(ctx, name); err != nil {
 		return err
 	}
-	for {
-		_, err := s.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-		if !apierrors.IsAlreadyExists(err) {
-			return err
+	return wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		_, err := s.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // it is still being deleted
+			return false, nil
 		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("namespace %s is still being deleted: %w", name, ctx.Err())
-		}
-	}
+		return err == nil, err
+	})
 }
 
 // forget deletes a namespace. It also removes the finalizers of the managed objects in it, because
@@ -184,11 +225,10 @@ func (s *Session) forget(ctx context.Context, namespace string) error {
 	err := operator.Revoke(ctx, s.client, namespace)
 	objects := s.dynamic.Resource(s.resource).Namespace(namespace)
 	if all, failed := objects.List(ctx, metav1.ListOptions{}); failed == nil {
-		for _, object := range all.Items {
-			if len(object.GetFinalizers()) > 0 {
-				_, failed := objects.Patch(ctx, object.GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-				err = errors.Join(err, ignoreNotFound(failed))
-			}
+		for _, left := range all.Items {
+			_, failed := objects.Patch(ctx, left.GetName(), types.MergePatchType,
+				[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			err = errors.Join(err, ignoreNotFound(failed))
 		}
 	}
 	return errors.Join(err, ignoreNotFound(s.client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
@@ -201,59 +241,23 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// follow shows each version of the objects in a namespace, as lens's own informer sees it.
-func (s *Session) follow(ctx context.Context, namespace string) error {
-	kinds := []schema.GroupVersionResource{s.resource, {Group: "apps", Version: "v1", Resource: "deployments"}}
-	if s.Sample.GetKind() == chapters.TDSet {
-		kinds = append(kinds, schema.GroupVersionResource{Version: "v1", Resource: "services"}, schema.GroupVersionResource{Version: "v1", Resource: "pods"},
-			schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"})
-	}
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(s.dynamic, 0, namespace, nil)
-	for _, kind := range kinds {
-		see := func(object any, deleted bool) {
-			if last, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
-				object = last.Obj
-			}
-			if seen, isObject := object.(*unstructured.Unstructured); isObject {
-				s.observer.stored(kind.Resource, seen, deleted)
-				s.list(kind, seen, deleted)
-			}
-		}
-		_, err := factory.ForResource(kind).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { see(object, false) },
-			UpdateFunc: func(_, object any) { see(object, false) },
-			DeleteFunc: func(object any) { see(object, true) },
-		})
-		if err != nil {
-			return err
-		}
-	}
-	factory.Start(ctx.Done())
-	for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			return fmt.Errorf("watch %s: %w", kind.Resource, context.Cause(ctx))
-		}
-	}
-	return nil
-}
-
 // Close stops the programs, and deletes their namespaces.
 func (s *Session) Close() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	for _, r := range s.programs {
-		if r.answers != nil { // first, so that nobody waits for a program that has ended
+	s.acting.Lock()
+	defer s.acting.Unlock()
+	for _, p := range s.programs {
+		if p.called { // first, so that nobody waits for a program that has ended
 			err = errors.Join(err, webhooks.Delete(ctx, s.Kubectl))
 		}
-		if r.replica != nil {
-			r.replica.Stop()
+		if p.process != nil {
+			p.process.Stop()
 		}
-		if r.proxy != nil {
-			r.proxy.Close()
+		if p.proxy != nil {
+			p.proxy.Close()
 		}
-		err = errors.Join(err, s.forget(ctx, r.namespace))
+		err = errors.Join(err, s.forget(ctx, p.namespace))
 	}
 	return err
 }

@@ -40,6 +40,33 @@ func Delete(ctx context.Context, k kubectl.Kubectl) error {
 	return err
 }
 
+// Prepare prepares the webhooks that a program declares in the file manifests, with a certificate in
+// dir. If its CRD has several versions, the API server calls the program for conversions from now on.
+// Once configurations are applied, it also calls the other webhooks, for objects in that namespace
+// only, or in all of them if it is "". The program must answer by then: see Await.
+func Prepare(ctx context.Context, k kubectl.Kubectl, manifests, crd, dir, namespace string) (
+	local *Local, configurations []byte, err error) {
+	declared, err := os.ReadFile(manifests)
+	if err != nil {
+		return nil, nil, err
+	}
+	kind, err := os.ReadFile(crd)
+	if err != nil {
+		return nil, nil, err
+	}
+	if local, err = New(dir); err != nil {
+		return nil, nil, err
+	}
+	if configurations, err = local.Configurations(declared, namespace); err != nil {
+		return nil, nil, err
+	}
+	conversion, err := local.Conversion(kind)
+	if err == nil && conversion != nil {
+		err = k.Apply(ctx, conversion)
+	}
+	return local, configurations, err
+}
+
 type Local struct {
 	dir  string // of the certificate
 	port int

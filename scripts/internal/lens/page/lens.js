@@ -1,4 +1,4 @@
-// The page of `workshop lens`. It gets items from the server (or from a recording in this file), and
+// The page of `workshop lens`. It gets items from the server (or from a recording in its file), and
 // draws those between the beginning of the window and the playhead. Everything that a cluster says
 // is text, and never becomes HTML.
 'use strict';
@@ -20,7 +20,7 @@ const hasWebhooks = new Set(); // the programs whose webhooks were called
 let dropped = 0, controls = { programs: [], objects: [], buttons: [] };
 
 function receive(batch) {
-  for (const item of batch.items || []) {
+  for (const item of batch || []) {
     if (item.lane === 'admission') hasWebhooks.add(item.program);
     const known = items.get(item.id);
     if (known) Object.assign(known, item);
@@ -33,12 +33,12 @@ function receive(batch) {
       effects.get(cause).add(item.id);
     }
   }
-  dropped = batch.dropped;
   ordered.sort((a, b) => a.at - b.at || a.id - b.id);
   while (ordered.length > most) {
     const gone = ordered.shift();
     items.delete(gone.id);
     effects.delete(gone.id);
+    dropped++;
   }
   finish();
   changed();
@@ -187,7 +187,7 @@ function draw() {
   }
   drawSeconds(c, from, scale, width, y, colour);
   $('scrub').value = String(1000 * (playhead - first()) / Math.max(1, newest() - first()));
-  const behind = dropped ? ` ${dropped} older items are only in the recording.` : '';
+  const behind = dropped ? ` ${dropped} older ones aren't shown.` : '';
   $('status').textContent = `${clock(playhead)}, ${ordered.length} items.${behind}`;
 }
 
@@ -466,7 +466,6 @@ function show(next) {
       if (b.switch) made.setAttribute('aria-pressed', String(Boolean(b.on)));
       made.addEventListener('click', () => act(b));
       set.append(made);
-      if (b.seconds) set.append(element('input', '', { type: 'number', min: 1, max: 60, value: seconds.get(b.action) || b.seconds, 'aria-label': `seconds for ${b.action}`, 'data-seconds': b.action }));
     }
     return set;
   }));
@@ -475,13 +474,8 @@ function show(next) {
   changed();
 }
 
-// The numbers of seconds that were typed, by action.
-const seconds = new Map();
-
 async function act(button) {
-  const typed = document.querySelector(`[data-seconds="${CSS.escape(button.action)}"]`);
-  if (typed) seconds.set(button.action, Math.max(1, Math.round(Number(typed.value)) || button.seconds));
-  const body = JSON.stringify({ action: button.action, object: button.object ? $('object').value : '', seconds: seconds.get(button.action) || 0 });
+  const body = JSON.stringify({ action: button.action, object: button.object ? $('object').value : '' });
   try {
     const response = await fetch('do', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
     const text = await response.text();
@@ -560,8 +554,9 @@ setInterval(() => { tree(); lists(); }, 500);
 
 const recorded = $('recording');
 if (recorded) {
-  show({ title: recorded.dataset.title, programs: JSON.parse(recorded.dataset.programs), replay: true, objects: [], buttons: [] });
-  receive({ items: JSON.parse(recorded.textContent), dropped: 0 });
+  const all = JSON.parse(recorded.textContent), programs = [...new Set(all.map(item => item.program || ''))].filter(Boolean).sort();
+  show({ title: recorded.dataset.title, programs, replay: true, objects: [], buttons: [] });
+  receive(all);
   playhead = newest();
   pause(true);
 } else {

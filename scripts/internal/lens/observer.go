@@ -1,0 +1,175 @@
+package lens
+
+import (
+	"strings"
+	"sync"
+
+	"example.com/operators/scripts/internal/audit"
+)
+
+// observer turns what is observed into items, and links each to what caused it.
+//
+// A write's answer has the object's new resourceVersion, and so do the version that the API server
+// then stores and the events that carry it to the programs: see writes.go and arrivals.go. The
+// programs' logs say which event led to which key, and when the work on a key began and ended: see
+// work.go.
+type observer struct {
+	recorder *Recorder
+	resource string // of the kind that the programs manage, such as foos
+
+	mutex    sync.Mutex
+	objects  map[object]*objectState
+	versions map[version]*versionState
+	programs map[string]*programState // by name
+}
+
+// object identifies an object of the API server, and version one of its versions.
+type object struct{ resource, namespace, name string }
+
+type version struct {
+	object
+	resourceVersion string
+}
+
+// objectOf returns the object that a request is about. Its subresources belong to it.
+func objectOf(r audit.Request) object {
+	resource, _, _ := strings.Cut(r.Resource, "/")
+	return object{resource, r.Namespace, r.Name}
+}
+
+// key is how work queues identify an object.
+func (o object) key() string { return o.namespace + "/" + o.name }
+
+// String is how items name an object: deployments default/web.
+func (o object) String() string {
+	return strings.TrimSpace(o.resource + " " + strings.Trim(o.key(), "/"))
+}
+
+// In the types below, an int is the ID of an item, or 0 if there is none.
+
+// objectState is what is known about an object.
+type objectState struct {
+	owner   object // that controls it, if any
+	newest  version
+	deleted int
+	writes  []int // requests and actions that changed it, or tried to
+	// What has yet to be linked by time: writes that don't name a version (those of other clients, and
+	// deletes), versions that nobody seems to have written, and calls of webhooks.
+	unversioned []int
+	unwritten   []*versionState
+	calls       []int
+}
+
+// versionState is what is known about a version: who wrote it, the item that shows it, and the
+// events that were seen before that item. freed means that the object was deleted because its last
+// finalizer was removed.
+type versionState struct {
+	writer, stored int
+	early          []int
+	freed          bool
+}
+
+// programState is what is known about a program.
+type programState struct {
+	name      string
+	namespace string // the only one that it watches, or ""
+	retries   retries
+	watches   map[string]bool // the resources that it has listed or watched
+	arrivals  map[version]*arrival
+	behind    map[object]int // the items that last in the lane of its cache
+	keys      map[string]*keyState
+	logged    int            // the last event that its log mentioned
+	requests  []sent         // those that belong to no reconcile call yet
+	calls     map[string]int // of its webhooks, by request ID
+}
+
+// retries is how a program retries failed work, which its log reveals.
+type retries int
+
+const (
+	never       retries = iota // 01 and 02: the handler of an event works, and there is no queue
+	itsOwnQueue                // 03 and 04: the log says when a key is queued
+	framework                  // 05 to 07: controller-runtime's log doesn't
+)
+
+// arrival is how a version came to a program.
+type arrival struct {
+	event int // that carries it
+	by    int // that event, or a list; 0 while it hasn't arrived
+}
+
+// keyState is what a program does about a key.
+type keyState struct {
+	news     []int // the events since the last work on it
+	logged   int   // the last event that the log mentioned
+	queued   int   // the item that lasts while it waits for a worker
+	waiting  int   // the one that lasts while it waits for its next try, or for the time it asked for
+	working  int   // the reconcile call that lasts
+	failures int   // how often the work has failed in a row
+}
+
+// sent is a request of a program.
+type sent struct {
+	item     int
+	object   object
+	received float64
+}
+
+func newObserver(recorder *Recorder, resource string) *observer {
+	return &observer{
+		recorder: recorder, resource: resource,
+		objects: map[object]*objectState{}, versions: map[version]*versionState{}, programs: map[string]*programState{},
+	}
+}
+
+// watchesIn records that a program only watches this namespace.
+func (o *observer) watchesIn(name, namespace string) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.program(name).namespace = namespace
+}
+
+func (o *observer) program(name string) *programState {
+	p := o.programs[name]
+	if p == nil {
+		p = &programState{
+			name: name, watches: map[string]bool{}, arrivals: map[version]*arrival{}, behind: map[object]int{},
+			keys: map[string]*keyState{}, calls: map[string]int{},
+		}
+		o.programs[name] = p
+	}
+	return p
+}
+
+// of returns the state of an object, a version or a key.
+func of[K comparable, State any](states map[K]*State, one K) *State {
+	if states[one] == nil {
+		states[one] = new(State)
+	}
+	return states[one]
+}
+
+// managed returns the managed object that an object belongs to, if any.
+func (o *observer) managed(one object) (managed object, found bool) {
+	for range 4 { // a Pod, its ReplicaSet, its Deployment, and the managed object
+		if one.resource == o.resource {
+			return one, true
+		}
+		one = of(o.objects, one).owner
+	}
+	return object{}, false
+}
+
+// during reports whether an item lasted at that time, or had ended only slack milliseconds before.
+func (o *observer) during(id int, at, slack float64) bool {
+	item := o.recorder.Get(id)
+	return at >= item.At && at <= item.Until+slack
+}
+
+// end ends an item that lasts, if there is one, and adds to its explanation.
+func (o *observer) end(id int, at float64, explain string) {
+	o.recorder.Update(id, func(item *Item) {
+		item.Until = at
+		item.Explain += explain
+	})
+}

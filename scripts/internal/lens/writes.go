@@ -1,0 +1,233 @@
+package lens
+
+// Who wrote which version of an object. Writes come from the page's buttons, from a program, or from
+// another client. While the API server handles a write, it may call webhooks.
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/operators/scripts/internal/audit"
+)
+
+// How late lens's own informer may see a version, in milliseconds: at most, and usually.
+const (
+	late      = 1000
+	usualLate = 100
+)
+
+// acted is called when a button has written an object. resourceVersion is "" if the answer has none.
+func (o *observer) acted(item Item, target object, resourceVersion string) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	item.Object, item.Version = target.String(), resourceVersion
+	o.wrote(target, o.recorder.Add(item), resourceVersion, !item.Failed)
+}
+
+// requested is called with each request of a program.
+func (o *observer) requested(by string, r audit.Request) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if r.Resource == "" {
+		return // discovery
+	}
+	p, target := o.program(by), objectOf(r)
+	id := o.recorder.Add(Item{
+		Lane: Requests, Program: by, At: milliseconds(r.Received), Until: milliseconds(r.Answered),
+		Label:  fmt.Sprintf("%s %s %d", r.Verb, object{r.Resource, r.Namespace, r.Name}, r.Code),
+		Object: target.String(), Version: r.ResourceVersion, Failed: r.Code >= 400,
+		Detail:  strings.TrimSpace(r.String() + "\n" + audit.Readable(r.Body)),
+		Explain: fmt.Sprintf("%s sent this request, and the API server answered %d.", by, r.Code),
+	})
+	switch {
+	case r.Verb == "delete": // the version in its answer isn't new
+		o.wrote(target, id, "", r.Code < 300)
+	case r.IsWrite():
+		o.wrote(target, id, r.ResourceVersion, r.Code < 300)
+	case r.Verb == "list" && r.Code < 300:
+		o.listed(p, r, id)
+	}
+	if r.Verb != "watch" && r.Resource != "leases" {
+		p.requests = append(p.requests, sent{id, target, milliseconds(r.Received)})
+	}
+}
+
+// otherRequested is called with each request of another client. The audit log doesn't say which
+// version it wrote.
+func (o *observer) otherRequested(r audit.Request) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	target := objectOf(r)
+	id := o.recorder.Add(Item{
+		Lane: Others, At: milliseconds(r.Received), Until: milliseconds(r.Answered),
+		Label:  fmt.Sprintf("%s: %s %s %d", r.Client(), r.Verb, object{r.Resource, r.Namespace, r.Name}, r.Code),
+		Object: target.String(), Failed: r.Code >= 400, Detail: r.String() + "\n" + r.UserAgent,
+		Explain: fmt.Sprintf("%s, which is another client, sent this request, and the API server answered %d.",
+			r.Client(), r.Code),
+	})
+	if !r.IsWrite() {
+		return
+	}
+	o.wrote(target, id, "", r.Code < 300)
+	if r.Verb == "delete" && strings.HasSuffix(r.Client(), "garbage-collector") { // because its owner is gone
+		if owner, found := o.managed(target); found {
+			o.recorder.Cause(of(o.objects, owner).deleted, id)
+		}
+	}
+}
+
+// wrote is called when a write was answered, perhaps with the resourceVersion that it wrote.
+func (o *observer) wrote(target object, write int, resourceVersion string, succeeded bool) {
+	state := of(o.objects, target)
+	state.writes = append(state.writes, write)
+	o.linkCalls(state)
+	if !succeeded {
+		return
+	}
+	if resourceVersion == "" {
+		state.unversioned = append(state.unversioned, write)
+	} else if v := of(o.versions, version{target, resourceVersion}); v.writer == 0 { // otherwise it has changed nothing
+		state.unwritten = slices.DeleteFunc(state.unwritten, func(other *versionState) bool { return other == v })
+		v.writer = write
+		o.link(v)
+	}
+	o.linkByTime(state)
+}
+
+// stored is called with each version of an object that the API server has.
+func (o *observer) stored(resource string, seen *unstructured.Unstructured, deleted bool) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	target := object{resource, seen.GetNamespace(), seen.GetName()}
+	state := of(o.objects, target)
+	if owner := metav1.GetControllerOf(seen); owner != nil {
+		state.owner = object{plural(owner.Kind), target.namespace, owner.Name}
+	}
+	id := version{target, seen.GetResourceVersion()}
+	v := of(o.versions, id)
+	if v.stored != 0 || resource == "replicasets" || resource == "pods" { // only their owners matter
+		return
+	}
+	now := milliseconds(time.Now())
+	item := Item{
+		Lane: Objects, At: now, Until: now, Object: target.String(), Version: id.resourceVersion, Label: target.String(),
+		Detail: asText(seen), Fields: fieldsOf(seen),
+		Explain: fmt.Sprintf("The API server has stored a new version of %s.", target),
+	}
+	if deleted {
+		item.Label, item.Explain = item.Label+" is deleted", fmt.Sprintf("The API server has deleted %s.", target)
+	}
+	v.stored = o.recorder.Add(item)
+	state.newest = id
+	if deleted {
+		state.newest, state.deleted = version{}, v.stored
+	}
+	if v.writer != 0 {
+		o.link(v)
+	} else {
+		v.freed = deleted && seen.GetDeletionTimestamp() != nil
+		state.unwritten = append(state.unwritten, v)
+		o.linkByTime(state)
+	}
+	for _, event := range v.early {
+		o.recorder.Cause(v.stored, event)
+	}
+	o.cachesFallBehind(id)
+}
+
+// link links a version to its write, if both are known. It was stored before the write was answered,
+// even if lens has seen it later.
+func (o *observer) link(v *versionState) {
+	if v.writer == 0 || v.stored == 0 {
+		return
+	}
+	answered := o.recorder.Get(v.writer).Until
+	o.recorder.Update(v.stored, func(item *Item) {
+		item.At = min(item.At, answered)
+		item.Until = item.At
+	})
+	o.recorder.Cause(v.writer, v.stored)
+}
+
+// linkByTime links versions to writes that don't say that they wrote them.
+func (o *observer) linkByTime(state *objectState) {
+	state.unwritten = slices.DeleteFunc(state.unwritten, func(v *versionState) bool {
+		v.writer = o.writerOf(state, v)
+		o.link(v)
+		return v.writer != 0
+	})
+}
+
+// writerOf returns the write during which a version was stored, or 0.
+func (o *observer) writerOf(state *objectState, v *versionState) int {
+	at := o.recorder.Get(v.stored).At
+	if v.freed {
+		for _, write := range slices.Backward(state.writes) {
+			if o.during(write, at, usualLate) {
+				return write
+			}
+		}
+		return 0
+	}
+	for i, write := range state.unversioned {
+		if o.during(write, at, late) {
+			state.unversioned = slices.Delete(state.unversioned, i, i+1) // each has written one version
+			return write
+		}
+	}
+	return 0
+}
+
+// linkCalls links calls of webhooks to the write during which they happened.
+func (o *observer) linkCalls(state *objectState) {
+	state.calls = slices.DeleteFunc(state.calls, func(call int) bool {
+		at := o.recorder.Get(call).At
+		i := slices.IndexFunc(state.writes, func(write int) bool { return o.during(write, at, 0) })
+		if i >= 0 {
+			o.recorder.Cause(state.writes[i], call)
+		}
+		return i >= 0
+	})
+}
+
+// called is called when a webhook has received a request, and answered when it has answered.
+func (o *observer) called(p *programState, e entry) {
+	target := object{e.values["resource"], e.values["namespace"], e.values["name"]}
+	id := o.recorder.Add(Item{
+		Lane: Admission, Program: p.name, At: milliseconds(e.at), Object: target.String(), Label: target.String(),
+		Explain: fmt.Sprintf("Before it stored %s, the API server called a webhook of %s, "+
+			"which may change or refuse the object.", target, p.name),
+	})
+	p.calls[e.values["requestID"]] = id
+	state := of(o.objects, target)
+	state.calls = append(state.calls, id)
+	o.linkCalls(state)
+}
+
+func (o *observer) answered(p *programState, e entry) {
+	o.recorder.Update(p.calls[e.values["requestID"]], func(item *Item) {
+		item.Until = milliseconds(e.at)
+		if item.Failed = e.values["allowed"] == "false"; item.Failed {
+			item.Label += " is refused"
+		}
+	})
+}
+
+func plural(kind string) string { return strings.ToLower(kind) + "s" }
+
+// asText is an object as JSON without managedFields.
+func asText(seen *unstructured.Unstructured) string {
+	seen = seen.DeepCopy()
+	seen.SetManagedFields(nil)
+	content, err := json.MarshalIndent(seen.Object, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(content)
+}
