@@ -13,20 +13,19 @@ import (
 )
 
 func newDeployCommand() *cobra.Command {
-	var remove, helm, tdset bool
+	var remove, tdset bool
 	command := &cobra.Command{
 		Use:   "deploy CHAPTER",
 		Short: "Run a chapter's program as Pods of a kind cluster",
-		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the node of the kind cluster,
-applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and prints each command that you would
-type yourself. Chapters 03 and later can be deployed, 06 and 07 with their own Makefiles. If the cluster has no cert-manager, deploy makes
-the certificate for their webhooks. With --remove it deletes everything again, including the CRD and its objects. With --tdset it deploys
-the solution of the chapter's last exercise, TDSet (03 to 06).`,
+		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the node of the
+kind cluster, applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and prints each
+command that you would type yourself. Chapters 03 and later can be deployed. For the webhooks of 06 and 07, deploy makes the
+certificate. With --remove it deletes everything again, including the CRD and its objects. With --tdset it deploys the
+solution of the chapter's last exercise, TDSet (03 to 06).`,
 		Example: `  ./scripts/workshop up --kind
   ./scripts/workshop deploy 03
   ./scripts/workshop deploy 03 --remove
-  ./scripts/workshop deploy 03 --tdset
-  ./scripts/workshop deploy 07 --helm`,
+  ./scripts/workshop deploy 03 --tdset`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			chapter, err := oneProgram(args, tdset)
@@ -37,11 +36,11 @@ the solution of the chapter's last exercise, TDSet (03 to 06).`,
 			if err != nil {
 				return err
 			}
-			if _, err := bringUp(command.Context(), c, 0); err != nil {
+			if _, err := bringUp(command.Context(), c); err != nil {
 				return err
 			}
 			d := deploy.Deployment{
-				Root: theRoot(), Chapter: chapter, Cluster: c, Kubectl: kubectlOn(c), Helm: helm,
+				Root: theRoot(), Chapter: chapter, Cluster: c, Kubectl: kubectlOn(c),
 				Out: command.OutOrStdout(), UI: ui.New(os.Stderr),
 			}
 			if remove {
@@ -51,7 +50,6 @@ the solution of the chapter's last exercise, TDSet (03 to 06).`,
 		},
 	}
 	command.Flags().BoolVar(&remove, "remove", false, "delete it again, with the CRD and its objects")
-	command.Flags().BoolVar(&helm, "helm", false, "with the chapter's Helm chart (07)")
 	addTDSetFlag(command, &tdset)
 	return command
 }
@@ -60,11 +58,12 @@ the solution of the chapter's last exercise, TDSet (03 to 06).`,
 func ofKind() (*kind.Cluster, error) {
 	made, yes := theCluster().(*kind.Cluster)
 	if !yes || !made.Exists() {
-		p := problem.New("there is no cluster of kind: simulated nodes run no containers").ToDo("./scripts/workshop up --kind")
 		if theNodes() == cluster.Simulated {
-			p.What, p.Fix = "--on kwok asks for simulated nodes, which run no containers", "leave it out; it may come from "+nodesVariable
+			return nil, problem.New("--on kwok asks for simulated nodes, which run no containers").
+				ToDo("leave it out; it may come from %s", nodesVariable)
 		}
-		return nil, p
+		return nil, problem.New("there is no cluster of kind: simulated nodes run no containers").
+			ToDo("./scripts/workshop up --kind")
 	}
 	return made, nil
 }

@@ -1,11 +1,26 @@
 package main
 
+// workshop doctor finds problems of this machine, and says how to fix them. It changes nothing.
+
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/version"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
+	"github.com/shirou/gopsutil/v4/mem"
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
+	k8sversion "k8s.io/apimachinery/pkg/util/version"
 
-	"example.com/operators/scripts/internal/doctor"
+	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/gobuild"
+	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -13,25 +28,190 @@ func newDoctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what on this machine will get in the way, and how to fix it",
-		Long: `Doctor checks everything on this machine that the workshop depends on. It changes nothing, and tells you what will get
-in the way and how to fix it. Its exit code is 1 if it finds a problem; a warning ("!") can wait.`,
+		Long: `Doctor checks what the workshop depends on: Go, tools, disk, memory, network. It changes nothing, and tells you what will
+get in the way and how to fix it. Its exit code is 1 if it finds a problem; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			bad := 0
-			for _, f := range doctor.Examine(command.Context(), theRoot(), simulated()) {
-				command.Printf("%s %s\n", f.State.Mark(), f.What)
-				if f.Fix != "" {
-					command.Printf("  %s\n", strings.ReplaceAll(f.Fix, "\n", "\n  "))
+			m := observe(command.Context(), theRoot(), simulated())
+			problems := 0
+			for _, check := range machineChecks() {
+				found := check(m)
+				command.Printf("%s %s\n", found.mark, found.what)
+				if found.fix != "" {
+					command.Printf("  %s\n", found.fix)
 				}
-				if f.State == doctor.Bad {
-					bad++
+				if found.mark == markBad {
+					problems++
 				}
 			}
-			if bad > 0 {
-				command.Printf("\n%d to fix.\n", bad)
+			if problems > 0 {
+				command.Printf("\n%d to fix.\n", problems)
 				return problem.ErrReported
 			}
 			return nil
 		},
 	}
+}
+
+const (
+	markOK   = "✓"
+	markWarn = "!"
+	markBad  = "✗"
+)
+
+type finding struct {
+	mark string
+	what string // one sentence
+	fix  string // "" if there is nothing to fix
+}
+
+func ok(what string) finding        { return finding{markOK, what, ""} }
+func warn(what, fix string) finding { return finding{markWarn, what, fix} }
+func bad(what, fix string) finding  { return finding{markBad, what, fix} }
+
+// machine is what doctor observes.
+type machine struct {
+	root      string
+	goEnv     map[string]string // `go env` in the root; nil: go can't be run
+	goNeeded  string            // scripts/go.mod's go line
+	kubectl   string            // the version of the kubectl in PATH; "": there is none
+	env       func(string) string
+	has       func(program string) bool
+	built     bool // the control plane is
+	unpacked  bool // the repository is, from an archive
+	clusterUp bool
+	fullDisk  error
+	memory    uint64 // available, bytes
+}
+
+func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
+	m := machine{
+		root:     root,
+		env:      os.Getenv,
+		has:      func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+		unpacked: pack.Unpacked(root),
+	}
+	goMod, _ := os.ReadFile(filepath.Join(root, "scripts", "go.mod"))
+	if file, err := modfile.ParseLax("go.mod", goMod, nil); err == nil && file.Go != nil {
+		m.goNeeded = file.Go.Version
+	}
+	goEnv := exec.CommandContext(ctx, "go", "env", "-json")
+	goEnv.Dir = root
+	goEnv.Env = append(os.Environ(), "GOTOOLCHAIN=local") // don't download another one
+	output, _ := goEnv.Output()
+	_ = json.Unmarshal(output, &m.goEnv) // it stays nil without output
+	var reported struct{ ClientVersion struct{ GitVersion string } }
+	output, _ = exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output()
+	_ = json.Unmarshal(output, &reported)
+	m.kubectl = reported.ClientVersion.GitVersion
+
+	m.built, _ = theControlPlane().IsBuilt()
+	m.fullDisk = gobuild.CheckFree(root, gobuild.NeededInWorkshop, "for the control plane and the cluster's data")
+	if m.fullDisk == nil && !m.built && m.goEnv != nil {
+		m.fullDisk = gobuild.CheckFree(m.goEnv["GOCACHE"], gobuild.NeededInCache, "to build the control plane")
+	}
+	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
+		m.memory = memory.Available
+	}
+	m.clusterUp, _ = c.Serves(ctx)
+	return m
+}
+
+// machineChecks lists all checks, for the most common problems first.
+func machineChecks() []func(machine) finding {
+	return []func(machine) finding{
+		checkGo,
+		needsTool("git", "diffs between your work and the course's can't be shown"),
+		needsTool("make", "chapters 06 and 07 and their tests need it"),
+		checkKubectl, checkDisk, checkMemory, checkModules, checkHTTPProxy,
+	}
+}
+
+func checkGo(m machine) finding {
+	const fix = "install it from https://go.dev/dl/"
+	switch got := m.goEnv["GOVERSION"]; {
+	case m.goEnv == nil && !m.has("go"):
+		return bad("there is no go command in PATH", fix)
+	case m.goEnv == nil:
+		return bad("the go command fails: see what \"go env\" reports", fix)
+	case version.Compare(got, "go"+m.goNeeded) >= 0:
+		return ok(fmt.Sprintf("Go is %s (%s or newer is needed)", got, m.goNeeded))
+	case m.env("GOTOOLCHAIN") == "local" || m.goEnv["GOPROXY"] == "off":
+		return bad(fmt.Sprintf("Go is %s, but %s is needed, and Go isn't allowed to download it", got, m.goNeeded), fix)
+	default:
+		return warn(fmt.Sprintf("Go is %s, and will download %s, which is needed", got, m.goNeeded), "without a network: "+fix)
+	}
+}
+
+// needsTool checks for a program that only a part of the course needs.
+func needsTool(name, without string) func(machine) finding {
+	return func(m machine) finding {
+		if m.has(name) {
+			return ok(name + " is installed")
+		}
+		return warn(fmt.Sprintf("there is no %s command: %s", name, without), "install "+name)
+	}
+}
+
+// oldestKubectl is the oldest that can run every command in the READMEs.
+const oldestKubectl = "1.31"
+
+func checkKubectl(m machine) finding {
+	if m.kubectl == "" {
+		return ok("kubectl isn't installed, but the workshop has its own (workshop env)")
+	}
+	got, err := k8sversion.ParseSemantic(m.kubectl)
+	if err == nil && got.LessThan(k8sversion.MustParseGeneric(oldestKubectl)) {
+		ours := filepath.Join(m.root, ".workshop", "bin")
+		return warn(fmt.Sprintf("kubectl is %s, but the READMEs' commands need %s or newer", m.kubectl, oldestKubectl),
+			fmt.Sprintf(`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, ours))
+	}
+	return ok("kubectl is " + m.kubectl)
+}
+
+func checkDisk(m machine) finding {
+	if m.fullDisk != nil {
+		return bad(m.fullDisk.Error(), "free some space, or set GOCACHE to a folder on a disk that has more")
+	}
+	return ok("there is enough free disk space")
+}
+
+func checkMemory(m machine) finding {
+	const gib = 1 << 30
+	what := fmt.Sprintf("%.1f GiB of memory are available", float64(m.memory)/gib)
+	const fix = "close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB"
+	switch {
+	case m.memory >= 2*gib, m.clusterUp && m.memory >= gib:
+		return ok(what)
+	case m.memory >= gib:
+		return warn(what+", 2 are recommended", fix)
+	default:
+		return bad(what+", 2 are needed", fix)
+	}
+}
+
+func checkModules(m machine) finding {
+	const fix = "unset GOPROXY; go env -u GOPROXY"
+	switch proxy := m.goEnv["GOPROXY"]; {
+	case m.unpacked && strings.HasSuffix(proxy, "/.workshop/proxy"):
+		return ok("Go takes modules from the archive that this folder came from, so it needs no network")
+	case proxy != "off":
+		return ok("Go can download modules (GOPROXY=" + proxy + ")")
+	case m.built:
+		return warn("GOPROXY is off, so Go can't download modules that it doesn't have yet", fix)
+	default:
+		return bad("GOPROXY is off, and the control plane isn't built yet, so Go can't download its modules", fix)
+	}
+}
+
+func checkHTTPProxy(m machine) finding {
+	either := func(name string) string { return cmp.Or(m.env(name), m.env(strings.ToLower(name))) }
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		if either(name) != "" && !strings.Contains(either("NO_PROXY"), "127.0.0.1") {
+			return warn(name+" is set, and NO_PROXY doesn't include 127.0.0.1, "+
+				"so curl sends the cluster's requests to the proxy (Go programs don't)",
+				"export NO_PROXY=127.0.0.1,localhost")
+		}
+	}
+	return ok("no HTTP proxy gets in the way")
 }

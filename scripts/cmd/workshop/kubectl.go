@@ -82,7 +82,7 @@ itself doesn't need them.`,
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(pack.Exports(theRoot(), os.LookupEnv), "\n"))
+			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(pack.Exports(theRoot()), "\n"))
 			return err
 		},
 	}

@@ -176,7 +176,7 @@ func lensOptions(ctx context.Context, programs []lens.Program) (lens.Options, er
 		return options, err
 	}
 	for i, p := range programs {
-		if err := deploy.CheckOthers(ctx, theRoot(), c, options.Kubectl, p.Built.Kind, "", os.Stderr); err != nil {
+		if err := deploy.CheckOthers(ctx, c, options.Kubectl, p.Built.Kind, "", os.Stderr); err != nil {
 			return options, err
 		}
 		if programs[i].Binary, err = buildProgram(ctx, p.Built); err != nil {

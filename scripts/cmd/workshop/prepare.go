@@ -38,7 +38,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 		return nil, err
 	}
 	k := kubectlOn(c)
-	if err := deploy.CheckOthers(ctx, theRoot(), c, k, p.Kind, "", os.Stderr); err != nil {
+	if err := deploy.CheckOthers(ctx, c, k, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
 	// Webhooks that a killed run has left would reject the examples.

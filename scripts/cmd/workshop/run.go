@@ -17,7 +17,6 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
@@ -190,7 +189,7 @@ tour has created, such as those of run, it doesn't start.`,
 			if _, err := buildProgram(command.Context(), p); err != nil {
 				return err // the tour builds it as well, with nothing left to do
 			}
-			tour := demo.Demo{Root: theRoot(), Bin: controlplane.New(theRoot()).Bin, Chapter: chapter, Cluster: c, Out: command.OutOrStdout()}
+			tour := demo.Demo{Root: theRoot(), Bin: theControlPlane().Bin, Chapter: chapter, Cluster: c, Out: command.OutOrStdout()}
 			return tour.Run(command.Context())
 		},
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,76 +15,53 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/stored"
 )
 
 func newStoredCommand() *cobra.Command {
-	var namespace string
-	command := &cobra.Command{
-		Use:   "stored KIND|RESOURCE [NAME]",
-		Short: "Show the version in which etcd has objects",
-		Long: `Stored lists all objects of a resource with the apiVersion in which etcd has them. With a name, it prints the object itself
-as it is stored. The API server doesn't show that: it converts objects to the version that a client asks for.
+	return &cobra.Command{
+		Use:   "stored RESOURCE [NAME]",
+		Short: "Show the version in which etcd has custom objects",
+		Long: `Stored lists all objects of a custom resource with the apiVersion in which etcd has them. With a name, it prints the object
+itself as it is stored. The API server doesn't show that: it converts objects to the version that a client asks for.
 
 It works while no webhook converts objects, and only on a cluster with simulated nodes, whose etcd runs on this machine.`,
 		Example: `  ./scripts/workshop stored tdsets
-  ./scripts/workshop stored tdsets.schedule.rs tdset-hello-world --namespace temp`,
+  ./scripts/workshop stored tdsets.schedule.rs tdset-hello-world`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(command *cobra.Command, args []string) error {
 			if slices.Contains(args, "") {
-				return problem.New("the name of a resource or an object is empty").ToDo("name one, as in: ./scripts/workshop stored tdsets")
+				return problem.New("the name of a resource or an object is empty").
+					ToDo("name one, as in: ./scripts/workshop stored tdsets")
 			}
-			resource, objects, err := storedObjects(command, args[0])
+			c, isOurs := theCluster().(*cluster.Cluster)
+			if !isOurs {
+				return problem.New("cluster %q runs in containers, and its etcd isn't reachable from here", theName()).
+					ToDo("use the cluster with simulated nodes: ./scripts/workshop --on kwok stored %s", args[0])
+			}
+			if up, err := c.Serves(command.Context()); err != nil || !up {
+				return cmp.Or(err, notUp(c))
+			}
+			resource, err := findResource(c, args[0])
 			if err != nil {
 				return err
 			}
-			objects = slices.DeleteFunc(objects, func(o stored.Object) bool {
-				return namespace != "" && o.Namespace != namespace || len(args) == 2 && o.Name != args[1]
-			})
+			objects, err := c.Stored(command.Context(), resource)
+			if err != nil {
+				return err
+			}
 			if len(args) == 1 {
 				return printVersions(command, objects)
 			}
-			if len(objects) == 0 {
-				return problem.New("etcd has no %s with the name %q", resource, args[1]).
-					ToDo("./scripts/workshop stored %s lists those that it has", args[0])
-			}
-			return printObjects(command, objects)
+			return printStored(command, objects, args[1])
 		},
 	}
-	command.Flags().StringVarP(&namespace, "namespace", "n", "", "only objects in this namespace (default: all)")
-	return command
 }
 
-// storedObjects returns all objects of the resource that the user has named.
-func storedObjects(command *cobra.Command, name string) (resource schema.GroupResource, objects []stored.Object, err error) {
-	c, isOurs := theCluster().(*cluster.Cluster)
-	if !isOurs {
-		return resource, nil, problem.New("cluster %q runs in containers, and its etcd isn't reachable from here", theName()).
-			ToDo("use the cluster with simulated nodes: ./scripts/workshop --on kwok stored %s", name)
-	}
-	if up, err := c.Serves(command.Context()); err != nil || !up {
-		return resource, nil, cmp.Or(err, notUp(c))
-	}
-	if resource, err = findResource(c, name); err != nil {
-		return resource, nil, err
-	}
-	config, err := c.Etcd()
-	if err != nil {
-		return resource, nil, err
-	}
-	etcd, err := stored.Connect(config)
-	if err != nil {
-		return resource, nil, err
-	}
-	objects, err = etcd.Objects(command.Context(), resource)
-	return resource, objects, err
-}
-
-// findResource finds a resource by the names that kubectl accepts: tdset, tdsets, tds, TDSet,
-// tdsets.schedule.rs or tdsets.v1.schedule.rs.
+// findResource finds a resource by its name in the singular or plural, with or without its group.
 func findResource(c cluster.Backend, name string) (schema.GroupResource, error) {
 	config, err := cluster.RESTConfig(c)
 	if err != nil {
@@ -95,61 +71,41 @@ func findResource(c cluster.Backend, name string) (schema.GroupResource, error) 
 	if err != nil {
 		return schema.GroupResource{}, err
 	}
-	cached := memory.NewMemCacheClient(client)
-	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(cached), cached, nil)
-	versioned, parsed := schema.ParseResourceArg(strings.ToLower(name))
-	if versioned != nil {
-		if found, err := mapper.ResourceFor(*versioned); err == nil {
-			return found.GroupResource(), nil
-		}
-	}
-	found, err := mapper.ResourceFor(parsed.WithVersion(""))
-	var several *meta.AmbiguousResourceError
-	switch {
-	case meta.IsNoMatchError(err):
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
+	found, err := mapper.ResourceFor(schema.ParseGroupResource(strings.ToLower(name)).WithVersion(""))
+	if meta.IsNoMatchError(err) {
 		return schema.GroupResource{}, problem.New("the API server has no resource %q", name).
 			ToDo("./scripts/workshop kubectl api-resources lists those that it has")
-	case errors.As(err, &several): // as kubectl does, take the first
-		found = several.MatchingResources[0]
-	case err != nil:
-		return schema.GroupResource{}, fmt.Errorf("finding the resource %q: %w", name, err)
 	}
-	return found.GroupResource(), nil
+	return found.GroupResource(), err
 }
 
-func printVersions(command *cobra.Command, objects []stored.Object) error {
+func printVersions(command *cobra.Command, objects []cluster.StoredObject) error {
 	if len(objects) == 0 {
-		_, err := fmt.Fprintln(command.ErrOrStderr(), "No objects are stored.")
+		_, err := fmt.Fprintln(command.ErrOrStderr(), "etcd has no custom objects of this resource.")
 		return err
 	}
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-	namespaced := slices.ContainsFunc(objects, func(o stored.Object) bool { return o.Namespace != "" })
-	row := func(namespace, name, version string) {
-		if namespaced {
-			name = namespace + "\t" + name
-		}
-		fmt.Fprintf(table, "%s\t%s\n", name, version)
-	}
-	row("NAMESPACE", "NAME", "STORED AS")
+	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTORED AS")
 	for _, object := range objects {
-		row(object.Namespace, object.Name, object.APIVersion)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", object.Namespace, object.Name, object.APIVersion)
 	}
 	return table.Flush()
 }
 
-// printObjects prints several objects if they have the same name, in different namespaces.
-func printObjects(command *cobra.Command, objects []stored.Object) error {
-	for i, object := range objects {
-		content, err := object.YAML()
+// printStored prints several objects if they have the same name, in different namespaces.
+func printStored(command *cobra.Command, objects []cluster.StoredObject, name string) error {
+	objects = slices.DeleteFunc(objects, func(o cluster.StoredObject) bool { return o.Name != name })
+	if len(objects) == 0 {
+		return problem.New("etcd has no such custom object with the name %q", name).
+			ToDo("leave the name out, to see those that it has")
+	}
+	for _, object := range objects {
+		content, err := yaml.JSONToYAML(object.JSON)
 		if err != nil {
 			return err
 		}
-		if i > 0 {
-			content = append([]byte("---\n"), content...)
-		}
-		if _, err := command.OutOrStdout().Write(content); err != nil {
-			return err
-		}
+		fmt.Fprintf(command.OutOrStdout(), "---\n%s", content)
 	}
 	return nil
 }

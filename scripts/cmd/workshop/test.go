@@ -15,7 +15,6 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/suite"
@@ -48,7 +47,7 @@ minute, or two minutes under faults. With --matrix it runs nothing and prints wh
 fault. Each cell is such a test.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
-the programs in the cluster, tours, go run, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
+the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
   ./scripts/workshop test scripts
@@ -137,7 +136,7 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 	if err := ensureBuilt(command.Context(), show, nodes); err != nil {
 		return nil, err
 	}
-	programs := controlplane.New(theRoot())
+	programs := theControlPlane()
 	version, err := programs.Stamp()
 	return &suite.Suite{
 		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Out: command.OutOrStdout(),

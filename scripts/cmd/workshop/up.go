@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +14,7 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// maxNodes keeps a typo from filling the machine.
-const maxNodes = 1000
-
 func newUpCommand() *cobra.Command {
-	var nodes int
 	var containers, standIn bool
 	var image string
 	command := &cobra.Command{
@@ -31,24 +26,17 @@ up starts the parts that are down and keeps the data. If all of them are up, it 
 
 With --kind it creates a kind cluster instead (Kubernetes in Docker). Its one node is a container, and Pods run in it. That
 needs docker, and a network to pull the node image, unless --image names one that docker has. It also pulls the samples'
-images, unless --stand-in replaces them by a small HTTP server (Kubernetes 1.36 or newer). While there is a kind cluster, all
-other commands use it, unless you add --on kwok.`,
+images, unless --stand-in replaces them by a small HTTP server. While there is a kind cluster, all other commands use it,
+unless you add --on kwok.`,
 		Example: `  ./scripts/workshop up
-  ./scripts/workshop up --kind
-  ./scripts/workshop up --kind --image kindest/node:v1.35.0`,
+  ./scripts/workshop up --kind`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if !command.Flags().Changed("nodes") {
-				nodes = 0 // as it is
-			} else if nodes < 1 || nodes > maxNodes {
-				return problem.New("--nodes %d: a cluster has 1 to %d nodes", nodes, maxNodes).
-					ToDo("20 are plenty for most; each holds 110 Pods")
-			}
 			c, err := clusterToUp(containers, image, standIn)
 			if err != nil {
 				return err
 			}
-			result, err := bringUp(command.Context(), c, nodes)
+			outcome, err := bringUp(command.Context(), c)
 			if made, ofKind := c.(*kind.Cluster); err == nil && ofKind && standIn {
 				err = ui.New(os.Stderr).While("building the stand-in for nginx", func(*ui.Step) (string, error) {
 					return "", made.LoadStandIn(command.Context(), kind.SampleImages()...)
@@ -57,14 +45,13 @@ other commands use it, unless you add --on kwok.`,
 			if err != nil {
 				return err
 			}
-			return summarize(command, c, result)
+			return summarize(command, c, outcome)
 		},
 	}
 	defaultImage, _, _ := strings.Cut(kind.DefaultImage, "@") // without its digest
 	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers, as with --on kind")
 	command.Flags().StringVar(&image, "image", "", "with --kind: the node image of a new cluster (default "+defaultImage+")")
-	command.Flags().BoolVar(&standIn, "stand-in", false, "with --kind: replace nginx by a small HTTP server, so that nothing has to be pulled")
-	command.Flags().IntVar(&nodes, "nodes", cluster.DefaultNodes, "number of simulated nodes; an existing cluster keeps its number unless you name one")
+	command.Flags().BoolVar(&standIn, "stand-in", false, "with --kind: replace nginx by a small HTTP server, and pull nothing")
 	return command
 }
 
@@ -79,28 +66,21 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 		c = kind.New(theRoot(), theName())
 	}
 	made, ofKind := c.(*kind.Cluster)
-	switch {
-	case ofKind:
+	if !ofKind && (image != "" || standIn) {
+		return nil, problem.New("--image and --stand-in are for kind clusters").ToDo("add --kind, or leave them out")
+	}
+	if ofKind {
 		made.Image = image
-	case image != "":
-		return nil, problem.New("--image is for clusters of kind").ToDo("add --kind")
-	case standIn:
-		return nil, problem.New("--stand-in is for clusters of kind: on simulated nodes nothing is pulled").
-			ToDo("add --kind, or leave it out")
 	}
 	return c, nil
 }
 
-func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResult) error {
+func summarize(command *cobra.Command, c cluster.Backend, outcome cluster.Outcome) error {
 	status, err := c.Status(command.Context())
 	if err != nil {
 		return err
 	}
-	outcome := fmt.Sprintf("%s in %s", result.Outcome, result.Elapsed.Round(100*time.Millisecond))
-	if result.Outcome == cluster.AlreadyUp {
-		outcome = "it was already up"
-	}
-	nodes := fmt.Sprintf("%d nodes", result.Nodes)
+	nodes := fmt.Sprintf("%d nodes", status.Nodes)
 	if c.Nodes() == cluster.Containers {
 		nodes = "its node is a container of kind"
 	}
@@ -115,8 +95,8 @@ func summarize(command *cobra.Command, c cluster.Backend, result cluster.UpResul
 func newStatusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show the cluster's programs, memory and nodes",
-		Long:  `Status shows the cluster's programs, memory and nodes. Its exit code is 0 if the cluster is ready, 1 if it isn't.`,
+		Short: "Show the cluster's programs and nodes",
+		Long:  `Status shows the cluster's programs and nodes. Its exit code is 0 if the cluster is ready, 1 if it isn't.`,
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			c := theCluster()
@@ -143,9 +123,6 @@ func printStatus(command *cobra.Command, c cluster.Backend, status cluster.Statu
 	state := fmt.Sprintf("is not ready; \"%s\" starts the parts that are down", toUp(c))
 	if status.Ready {
 		state = fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
-		if rss := status.RSS(); rss > 0 {
-			state += fmt.Sprintf(", %d MB", megabytes(rss))
-		}
 	}
 	command.Printf("Cluster %q %s\n\n", c.Name(), state)
 
@@ -154,15 +131,13 @@ func printStatus(command *cobra.Command, c cluster.Backend, status cluster.Statu
 		return nil
 	}
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "COMPONENT\tSTATE\tPID\tMEMORY\tADDRESS")
+	fmt.Fprintln(table, "COMPONENT\tSTATE\tPID\tADDRESS")
 	for _, component := range status.Components {
 		if component.Running {
-			fmt.Fprintf(table, "%s\trunning\t%d\t%d MB\t127.0.0.1:%d\n", component.Name, component.PID, megabytes(component.RSS), component.Port)
+			fmt.Fprintf(table, "%s\trunning\t%d\t127.0.0.1:%d\n", component.Name, component.PID, component.Port)
 		} else {
-			fmt.Fprintf(table, "%s\tdown\t-\t-\t-\n", component.Name)
+			fmt.Fprintf(table, "%s\tdown\t-\t-\n", component.Name)
 		}
 	}
 	return table.Flush()
 }
-
-func megabytes(bytes uint64) uint64 { return bytes / 1_000_000 }

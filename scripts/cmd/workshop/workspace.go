@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
@@ -79,44 +78,44 @@ func theCluster() cluster.Backend {
 	return simulated()
 }
 
+func theControlPlane() *gobuild.ControlPlane { return gobuild.NewControlPlane(theRoot()) }
+
 // simulated returns the cluster with simulated nodes that has the selected name.
 func simulated() *cluster.Cluster {
-	return cluster.New(theRoot(), controlplane.New(theRoot()).Bin, theName())
+	return cluster.New(theRoot(), theControlPlane().Bin, theName())
 }
 
 func kubectlOn(c cluster.Backend) kubectl.Kubectl {
-	return kubectl.Kubectl{Binary: filepath.Join(controlplane.New(theRoot()).Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+	return kubectl.Kubectl{Binary: filepath.Join(theControlPlane().Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // ensureUp returns the cluster when it is ready.
 func ensureUp(ctx context.Context) (cluster.Backend, error) {
 	c := theCluster()
-	_, err := bringUp(ctx, c, 0)
+	_, err := bringUp(ctx, c)
 	return c, err
 }
 
-// bringUp builds what is missing, and starts the cluster with that many nodes (0: no change).
-func bringUp(ctx context.Context, c cluster.Backend, nodes int) (cluster.UpResult, error) {
+// bringUp builds what is missing, and starts the cluster.
+func bringUp(ctx context.Context, c cluster.Backend) (cluster.Outcome, error) {
 	if err := runs.Sweep(ctx, theRoot()); err != nil { // what killed tests have left
-		return cluster.UpResult{}, err
+		return "", err
 	}
 	show := ui.New(os.Stderr)
 	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
-		return cluster.UpResult{}, err
+		return "", err
 	}
-	return cluster.UpShown(ctx, show, c, nodes)
+	return cluster.UpShown(ctx, show, c)
 }
 
 // ensureBuilt builds the control plane, or just kubectl for kind, whose node image has the rest.
 func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
-	builder, program := controlplane.New(theRoot()), controlplane.ControlPlane
 	if nodes == cluster.Containers {
-		if built, err := builder.IsBuilt(program); err != nil || built { // with kubectl
-			return err
-		}
-		program = controlplane.Kubectl
+		return show.While("building kubectl", func(step *ui.Step) (string, error) {
+			return "", theControlPlane().BuildKubectl(ctx, func(done gobuild.Progress) { step.Update("%s", done) })
+		})
 	}
-	return build(ctx, show, builder, program)
+	return buildControlPlane(ctx, show, theControlPlane())
 }
 
 // firstBuildNote is shown during a first build. The exercise needs neither a cluster nor any module.
@@ -131,14 +130,14 @@ Meanwhile, in another terminal, in an editor or on the web:
 // fewPackages are compiled within seconds.
 const fewPackages = 50
 
-func build(ctx context.Context, show *ui.UI, builder *controlplane.Builder, p controlplane.Program) error {
-	if built, err := builder.IsBuilt(p); err != nil || built {
+func buildControlPlane(ctx context.Context, show *ui.UI, c *gobuild.ControlPlane) error {
+	if built, err := c.IsBuilt(); err != nil || built {
 		return err
 	}
-	noted := p != controlplane.ControlPlane
-	return show.While("building "+p.String(), func(step *ui.Step) (string, error) {
+	noted := false
+	return show.While("building the control plane", func(step *ui.Step) (string, error) {
 		waiting := func(holder string) { step.Update("waiting for %s", holder) }
-		return p.String() + " built", builder.Build(ctx, p, waiting, func(done gobuild.Progress) {
+		return "the control plane built", c.Build(ctx, waiting, func(done gobuild.Progress) {
 			if !noted && done.Packages > fewPackages {
 				step.Note(firstBuildNote)
 				noted = true

@@ -8,7 +8,6 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
-	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -17,20 +16,20 @@ import (
 func TestTheCluster(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		on   string
-		made string // the kind cluster's record, empty if it isn't finished; "-": there is none
+		made string // a file of the kind cluster; "": there is none
 		want cluster.Nodes
 	}{
-		"no choice, no cluster":                 {"", "-", cluster.Simulated},
-		"no choice, a kind cluster":             {"", "id", cluster.Containers},
-		"no choice, an unfinished kind cluster": {"", "", cluster.Containers},
-		"kind, which doesn't exist yet":         {"kind", "-", cluster.Containers},
-		"kwok, although a kind cluster exists":  {"kwok", "id", cluster.Simulated},
-		"unknown nodes":                         {"minikube", "-", ""},
+		"no choice, no cluster":                 {"", "", cluster.Simulated},
+		"no choice, a kind cluster":             {"", "kubeconfig", cluster.Containers},
+		"no choice, an unfinished kind cluster": {"", "audit-policy.yaml", cluster.Containers},
+		"kind, which doesn't exist yet":         {"kind", "", cluster.Containers},
+		"kwok, although a kind cluster exists":  {"kwok", "kubeconfig", cluster.Simulated},
+		"unknown nodes":                         {"minikube", "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
-			if test.made != "-" {
-				testkit.Write(t, root, map[string]string{".workshop/kind/mine/made": test.made})
+			if test.made != "" {
+				testkit.Write(t, root, map[string]string{".workshop/kind/mine/" + test.made: ""})
 			}
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("WORKSHOP_CLUSTER", "mine")
@@ -66,45 +65,29 @@ func TestTheFirstExerciseNeedsNoModules(t *testing.T) {
 	}
 }
 
-func TestFlagsThatNeedKindOrKwok(t *testing.T) {
+func TestWhatNeedsACluster(t *testing.T) {
 	for sentence, test := range map[string]struct {
+		on      string
 		refused func() error
 		want    string
 	}{
-		"a node image":           {func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image is for clusters of kind"},
-		"the stand-in":           {func() error { _, err := clusterToUp(false, "", true); return err }, "--stand-in is for clusters of kind: on simulated nodes nothing is pulled"},
-		"a node image for tests": {func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
-		"tests of some promises": {func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
-		"a deployment":           {func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
+		"a node image":           {"", func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image and --stand-in are for kind clusters"},
+		"the stand-in":           {"", func() error { _, err := clusterToUp(false, "", true); return err }, "--image and --stand-in are for kind clusters"},
+		"--kind with --on kwok":  {"kwok", func() error { _, err := clusterToUp(true, "", false); return err }, "--kind asks for containers, --on kwok for none"},
+		"a node image for tests": {"", func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
+		"tests of some promises": {"", func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
+		"a kubeconfig":           {"", func() error { _, err := existingCluster(); return err }, `cluster "workshop" isn't up`},
+		"a deployment":           {"", func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Setenv("WORKSHOP_ROOT", t.TempDir())
 			t.Setenv("WORKSHOP_CLUSTER", "")
-			t.Setenv(nodesVariable, "")
+			t.Setenv(nodesVariable, test.on)
 			var p *problem.Problem
 			if err := test.refused(); !errors.As(err, &p) || p.What != test.want || p.Fix == "" {
 				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 		})
-	}
-}
-
-func TestImageIsTheKindClustersNodeImage(t *testing.T) {
-	t.Setenv("WORKSHOP_ROOT", t.TempDir())
-	t.Setenv("WORKSHOP_CLUSTER", "")
-	c, err := clusterToUp(true, "kindest/node:v1", true)
-	if made, ofKind := c.(*kind.Cluster); err != nil || !ofKind || made.Image != "kindest/node:v1" {
-		t.Errorf("got %+v, error %v", c, err)
-	}
-}
-
-func TestKindAndOnKwokTogetherAreAnError(t *testing.T) {
-	t.Setenv("WORKSHOP_ROOT", t.TempDir())
-	t.Setenv("WORKSHOP_CLUSTER", "")
-	t.Setenv(nodesVariable, "kwok")
-	var p *problem.Problem
-	if _, err := clusterToUp(true, "", false); !errors.As(err, &p) || p.Fix == "" {
-		t.Errorf("got %v, want a problem and its fix", err)
 	}
 }
 

@@ -24,8 +24,9 @@ type Backend interface {
 	// Serves reports whether the API server runs.
 	Serves(context.Context) (bool, error)
 	Status(context.Context) (Status, error)
-	// Up creates the cluster or starts the parts that are down.
-	Up(context.Context, UpOptions) (UpResult, error)
+	// Up creates the cluster or starts the parts that are down, and returns when it can be used.
+	// It calls progress with each step.
+	Up(ctx context.Context, progress func(doing string)) (Outcome, error)
 	Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error)
 	Kill(ctx context.Context, component string) error
 }
@@ -72,17 +73,7 @@ type ComponentStatus struct {
 	Name    string
 	Running bool
 	PID     int
-	RSS     uint64 // resident memory, bytes
-	Port    int    // where it serves, on 127.0.0.1
-}
-
-// RSS is the resident memory of all components, in bytes. All share one program, whose pages, some
-// 100 MB, count in each.
-func (s Status) RSS() (sum uint64) {
-	for _, component := range s.Components {
-		sum += component.RSS
-	}
-	return sum
+	Port    int // where it serves, on 127.0.0.1
 }
 
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
@@ -99,14 +90,10 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		return status, err
 	}
 	for _, component := range components {
-		s := ComponentStatus{Name: component.name}
-		s.Port = component.ports[len(component.ports)-1] // etcd's first is for other etcds
+		s := ComponentStatus{Name: component.name, Port: component.ports[0]}
 		p, runs := running[component.name]
 		if runs {
 			s.Running, s.PID = true, int(p.Pid)
-			if memory, err := p.MemoryInfoWithContext(ctx); err == nil {
-				s.RSS = memory.RSS
-			}
 		}
 		status.Ready = status.Ready && runs
 		status.Components = append(status.Components, s)
@@ -118,7 +105,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 // Ask fills in the API server's part, and reports whether the API server is ready.
 func (s *Status) Ask(ctx context.Context, b Backend) (ready bool) {
 	client, err := Client(b)
-	if err != nil || IsReady(ctx, client) != nil {
+	if err != nil || IsServing(ctx, client) != nil {
 		return false
 	}
 	if version, err := client.Discovery().ServerVersion(); err == nil {

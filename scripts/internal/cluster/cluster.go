@@ -7,18 +7,14 @@ package cluster
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"example.com/operators/scripts/internal/controlplane"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 )
 
-const (
-	DefaultName  = "workshop"
-	DefaultNodes = 20 // simulated; each holds 110 Pods
-)
+const DefaultName = "workshop"
 
 // Cluster need not exist yet. Several values, in several processes, may be the same cluster.
 type Cluster struct {
@@ -60,7 +56,7 @@ func (c *Cluster) ComponentLog(component string) string {
 // executable becomes each component, by its first argument.
 func (c *Cluster) executable() string { return executable(c.bin) }
 
-func executable(bin string) string { return filepath.Join(bin, controlplane.ControlPlane.Name) }
+func executable(bin string) string { return filepath.Join(bin, gobuild.ControlPlaneFile) }
 
 // Exists reports whether the cluster was created here. A copy in a copied or moved repository
 // doesn't count, because it has the original's ports.
@@ -78,16 +74,6 @@ func CheckName(name string) error {
 	if len(validation.IsDNS1123Label(name)) > 0 {
 		return problem.New("a cluster can't have the name %q", name).
 			ToDo("use lower-case letters, digits and \"-\"; the name may come from WORKSHOP_CLUSTER")
-	}
-	return nil
-}
-
-// CheckPath returns an error if a path has a colon, which separates the paths in $PATH and
-// $KUBECONFIG.
-func CheckPath(path string) error {
-	if strings.Contains(path, ":") {
-		return problem.New("the path %s contains a colon, which separates paths in $PATH and $KUBECONFIG", path).
-			ToDo("move the repository to a folder without it")
 	}
 	return nil
 }

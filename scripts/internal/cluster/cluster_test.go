@@ -1,13 +1,36 @@
 package cluster
 
-import "testing"
+// Tests without a cluster.
 
-func TestCheckPath(t *testing.T) {
-	for path, good := range map[string]bool{"/home/é b/x'y": true, "/50%/c#/d,e": true, "/a:b": false} {
-		if err := CheckPath(path); (err == nil) != good {
-			t.Errorf("%s: %v", path, err)
-		}
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/testkit"
+)
+
+// newCluster returns a cluster that doesn't exist, with a folder for logs.
+func newCluster(t *testing.T) *Cluster {
+	t.Helper()
+	root := t.TempDir()
+	c := New(root, filepath.Join(root, "bin"), "test")
+	if err := os.MkdirAll(filepath.Join(c.dir, "logs"), 0o700); err != nil {
+		t.Fatal(err)
 	}
+	return c
 }
 
 func TestCheckName(t *testing.T) {
@@ -16,4 +39,153 @@ func TestCheckName(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
+}
+
+func TestPortsDifferAndAreFree(t *testing.T) {
+	one, err := freePorts("/some/folder")
+	other, otherErr := freePorts("/another/folder")
+	if err := errors.Join(err, otherErr); err != nil {
+		t.Fatal(err)
+	}
+	if one < lowestPort || one > lowestPort+manyPorts-portsPerCluster || max(one, other)-min(one, other) < portsPerCluster {
+		t.Errorf("first ports: %d and %d", one, other)
+	}
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", one+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if again, err := freePorts("/some/folder"); err != nil || again == one {
+		t.Errorf("first port %d, error %v, although the next one is taken", again, err)
+	}
+}
+
+func TestATakenPortIsNamedWithItsHolder(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := component{name: "etcd", ports: []int{listener.Addr().(*net.TCPAddr).Port}}
+
+	c := newCluster(t)
+	err = c.checkPorts(t.Context(), []component{taken}, nil)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is in use by", taken.ports[0], c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q doesn't name %q", err, want)
+		}
+	}
+	if err := c.checkPorts(t.Context(), []component{taken}, map[string]program{"etcd": {}}); err != nil {
+		t.Errorf("a component's own port: %v", err)
+	}
+}
+
+func TestAComponentThatEnds(t *testing.T) {
+	for log, want := range map[string]string{
+		"E1121 03:21:22.2 broken\nI1121 03:21:22.3 bye\n":            "ended while the cluster started: its log ends with:\nE1121 03:21:22.2 broken\nI1121",
+		`{"level":"fatal","error":"no space left on device"}` + "\n": "since the disk is full",
+	} {
+		c := newCluster(t)
+		testkit.Write(t, c.dir, map[string]string{"logs/kube-apiserver.log": log})
+		err := c.ended("kube-apiserver")
+		var p *problem.Problem
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), want) || p.Log != c.ComponentLog("kube-apiserver") {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestTheTestsOwnProcessBelongsToNoCluster(t *testing.T) {
+	c := newCluster(t)
+	running, err := c.running(t.Context())
+	if err != nil || len(running) != 0 {
+		t.Errorf("found %v, %v", running, err)
+	}
+	us := &gopsutil.Process{Pid: int32(os.Getpid())}
+	self, err := us.Exe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Even a process that runs the right executable must have been started as a component.
+	if p, ok := identify(t.Context(), us, self); ok && p.home == c.dir {
+		t.Errorf("this process was identified as %+v", p)
+	}
+}
+
+func TestPurgeKeepsMatchingFiles(t *testing.T) {
+	for sentence, test := range map[string]struct{ keep, want []string }{
+		"a learner's files": {[]string{"progress*.json", "kept"}, []string{"kept", "progress-damaged.json", "progress.json"}},
+		"nothing":           {nil, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			root := testkit.Write(t, t.TempDir(), map[string]string{
+				".workshop/bin/controlplane": "", ".workshop/run.kubeconfig": "",
+				".workshop/kept/01-1.go": "", ".workshop/progress.json": "", ".workshop/progress-damaged.json": "",
+			})
+			ended, kept, err := Purge(t.Context(), root, test.keep, nil)
+			if err != nil || ended != 0 || !slices.Equal(kept, test.want) {
+				t.Errorf("ended %d, kept %q, error %v; want %q kept", ended, kept, err, test.want)
+			}
+			entries, err := os.ReadDir(filepath.Join(root, ".workshop"))
+			if len(entries) != len(test.want) || test.want == nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("left: %v, error %v", entries, err)
+			}
+		})
+	}
+}
+
+// In copies of the repository for tests, the program is a link to the original's.
+func TestPurgeEndsNoClusterOfAnotherRepository(t *testing.T) {
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	content, err := os.ReadFile(shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, others := resolve(t.TempDir()), testkit.Write(t, resolve(t.TempDir()), map[string]string{".workshop/bin/controlplane": string(content)})
+	original, link := filepath.Join(others, ".workshop/bin/controlplane"), filepath.Join(ours, ".workshop/bin/controlplane")
+	if err := errors.Join(os.Chmod(original, 0o700), os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(original, link)); err != nil {
+		t.Fatal(err)
+	}
+	our := startComponent(t, original, filepath.Join(ours, ".workshop", "clusters", "workshop"))
+	theirs := startComponent(t, original, filepath.Join(others, ".workshop", "clusters", "workshop"))
+
+	if ended, _, err := Purge(t.Context(), ours, nil, nil); err != nil || ended != 1 {
+		t.Errorf("ended %d, error %v", ended, err)
+	}
+	if process.Runs(t.Context(), our) || !process.Runs(t.Context(), theirs) {
+		t.Error("ours still runs, or theirs was ended")
+	}
+	if _, err := os.Stat(original); err != nil {
+		t.Errorf("the original program: %v", err)
+	}
+}
+
+// startComponent starts a program as a component, and waits for it.
+func startComponent(t *testing.T, executable, home string) *gopsutil.Process {
+	t.Helper()
+	command := exec.Command(executable, "-c", "echo up; read line")
+	command.Args[0] = filepath.Join(home, "etcd")
+	input, inErr := command.StdinPipe()
+	output, outErr := command.StdoutPipe()
+	if err := errors.Join(inErr, outErr, command.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close() // that ends it
+		_ = command.Wait()
+	})
+	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p, err := gopsutil.NewProcess(int32(command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

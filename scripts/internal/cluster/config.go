@@ -29,22 +29,35 @@ type component struct {
 // The files in a cluster's folder. One certificate serves everybody: the servers, and the
 // administrator, whom the components act as.
 const (
-	caFile    = "pki/ca.crt"
-	certFile  = "pki/admin.crt"
-	keyFile   = "pki/admin.key"
-	portsFile = "ports.json"
+	caFile   = "pki/ca.crt"
+	certFile = "pki/admin.crt"
+	keyFile  = "pki/admin.key"
+	portFile = "port"
+)
+
+// A cluster's ports are consecutive, from the one in portFile on.
+const (
+	etcdPort = iota
+	etcdPeerPort
+	apiServerPort
+	controllerManagerPort
+	schedulerPort
+	kwokPort
+	portsPerCluster
 )
 
 // components returns the components in the order in which they start. Its error is fs.ErrNotExist
 // if there is no cluster.
 func (c *Cluster) components() ([]component, error) {
-	p, err := c.ports()
+	first, err := c.firstPort()
 	if err != nil {
 		return nil, err
 	}
-	etcd, peer := httpsURL(p.Etcd), httpsURL(p.EtcdPeer)
+	etcd, peer := httpsURL(first+etcdPort), httpsURL(first+etcdPeerPort)
+	apiServer, manager := first+apiServerPort, first+controllerManagerPort
+	scheduler, kwok := first+schedulerPort, first+kwokPort
 	return []component{
-		{"etcd", []int{p.EtcdPeer, p.Etcd}, []string{
+		{"etcd", []int{first + etcdPort, first + etcdPeerPort}, []string{
 			"--name=node0",
 			"--data-dir=etcd",
 			"--auto-compaction-retention=1",
@@ -57,11 +70,12 @@ func (c *Cluster) components() ([]component, error) {
 			"--initial-advertise-peer-urls=" + peer,
 			"--initial-cluster=node0=" + peer,
 			"--client-cert-auth", "--trusted-ca-file=" + caFile, "--cert-file=" + certFile, "--key-file=" + keyFile,
-			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + caFile, "--peer-cert-file=" + certFile, "--peer-key-file=" + keyFile,
+			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + caFile,
+			"--peer-cert-file=" + certFile, "--peer-key-file=" + keyFile,
 		}},
-		{"kube-apiserver", []int{p.APIServer}, []string{
+		{"kube-apiserver", []int{apiServer}, []string{
 			"--bind-address=127.0.0.1",
-			"--secure-port=" + strconv.Itoa(p.APIServer),
+			"--secure-port=" + strconv.Itoa(apiServer),
 			"--etcd-servers=" + etcd,
 			"--etcd-cafile=" + caFile, "--etcd-certfile=" + certFile, "--etcd-keyfile=" + keyFile,
 			"--tls-cert-file=" + certFile, "--tls-private-key-file=" + keyFile,
@@ -79,16 +93,16 @@ func (c *Cluster) components() ([]component, error) {
 			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 			"--audit-policy-file=audit-policy.yaml", "--audit-log-path=logs/audit.log", "--audit-log-maxsize=100",
 		}},
-		{"kube-controller-manager", []int{p.ControllerManager}, append(controllerFlags(p.ControllerManager),
+		{"kube-controller-manager", []int{manager}, append(controllerFlags(manager),
 			"--service-account-private-key-file="+keyFile, "--root-ca-file="+caFile)},
-		{"kube-scheduler", []int{p.Scheduler}, controllerFlags(p.Scheduler)},
-		{"kwok-controller", []int{p.Kwok}, []string{
+		{"kube-scheduler", []int{scheduler}, controllerFlags(scheduler)},
+		{"kwok-controller", []int{kwok}, []string{
 			"--manage-all-nodes",
 			"--kubeconfig=kubeconfig",
 			"--config=stages.yaml",
 			"--node-lease-duration-seconds=0", // with leases, an ended kwok would hold its nodes for minutes
-			"--node-ip=127.0.0.1", "--node-name=localhost", "--node-port=" + strconv.Itoa(p.Kwok),
-			"--server-address=127.0.0.1:" + strconv.Itoa(p.Kwok),
+			"--node-ip=127.0.0.1", "--node-name=localhost", "--node-port=" + strconv.Itoa(kwok),
+			"--server-address=127.0.0.1:" + strconv.Itoa(kwok),
 			"--tls-cert-file=" + certFile, "--tls-private-key-file=" + keyFile,
 		}},
 	}, nil
@@ -115,15 +129,15 @@ func (c *Cluster) writeFiles() error {
 			return err
 		}
 	}
-	p, err := freePorts(c.dir)
+	first, err := freePorts(c.dir)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		c.writePorts(p),
+		os.WriteFile(filepath.Join(c.dir, portFile), []byte(strconv.Itoa(first)), 0o600),
 		os.WriteFile(filepath.Join(c.dir, "audit-policy.yaml"), AuditPolicy, 0o600),
 		c.writeCertificates(),
-		c.writeKubeconfig(p.APIServer),
+		c.writeKubeconfig(first+apiServerPort),
 	)
 }
 
@@ -131,8 +145,12 @@ func (c *Cluster) writeFiles() error {
 func (c *Cluster) writeKubeconfig(port int) error {
 	path := func(name string) string { return filepath.Join(c.dir, name) }
 	config := clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{c.name: {Server: httpsURL(port), CertificateAuthority: path(caFile)}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{c.name: {ClientCertificate: path(certFile), ClientKey: path(keyFile)}},
+		Clusters: map[string]*clientcmdapi.Cluster{
+			c.name: {Server: httpsURL(port), CertificateAuthority: path(caFile)},
+		},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{
+			c.name: {ClientCertificate: path(certFile), ClientKey: path(keyFile)},
+		},
 		Contexts:       map[string]*clientcmdapi.Context{c.name: {Cluster: c.name, AuthInfo: c.name}},
 		CurrentContext: c.name,
 	}

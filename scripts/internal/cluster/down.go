@@ -15,8 +15,6 @@ import (
 
 	gopsutil "github.com/shirou/gopsutil/v4/process"
 
-	"example.com/operators/scripts/internal/lock"
-	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 )
 
@@ -29,7 +27,7 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 	if err := CheckName(c.name); err != nil {
 		return 0, err // it names a folder that may be removed
 	}
-	release, err := lock.Acquire(ctx, c.state, waiting)
+	release, err := process.Lock(ctx, c.state, waiting)
 	if err != nil {
 		return 0, err
 	}
@@ -47,17 +45,14 @@ func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder stri
 	return len(running), os.RemoveAll(c.dir)
 }
 
-// Purge ends every process that runs a program in the repository's .workshop or belongs to a
-// cluster there. Then it removes .workshop, except for files whose names match a pattern in keep.
-// It returns the number of processes and the kept names. It follows no link, because the target may
-// belong to another repository.
-func Purge(ctx context.Context, root string, keep []string, waiting func(holder string)) (ended int, kept []string, err error) {
+// Purge ends all clusters in the repository's .workshop, even those whose folder was removed by hand.
+// Then it removes .workshop, except for files whose names match a pattern in keep. It returns the
+// number of processes and the kept names.
+func Purge(
+	ctx context.Context, root string, keep []string, waiting func(holder string),
+) (ended int, kept []string, err error) {
 	state := filepath.Join(resolve(root), ".workshop")
-	if target, err := os.Readlink(state); err == nil {
-		return 0, nil, problem.New("%s is a link to %s, which may be another repository's", state, target).
-			ToDo("remove the link by hand, and the folder too if nothing else uses it")
-	}
-	release, err := lock.Acquire(ctx, state, waiting)
+	release, err := process.Lock(ctx, state, waiting)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -66,10 +61,8 @@ func Purge(ctx context.Context, root string, keep []string, waiting func(holder 
 	if err != nil {
 		return 0, nil, err
 	}
-	// The programs may be links into another repository, whose clusters keep running.
-	programs = slices.DeleteFunc(programs, func(p program) bool {
-		return !strings.HasPrefix(p.executable, state+"/") && !strings.HasPrefix(p.home, state+"/")
-	})
+	// The program may be a link to another repository's, whose clusters keep running.
+	programs = slices.DeleteFunc(programs, func(p program) bool { return !strings.HasPrefix(p.home, state+"/") })
 	if err := end(ctx, slices.Values(programs)); err != nil {
 		return 0, nil, fmt.Errorf("ending all clusters: %w", err)
 	}
@@ -85,7 +78,8 @@ func removeAllBut(dir string, patterns []string) (kept []string, err error) {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if slices.ContainsFunc(patterns, func(pattern string) bool { match, _ := filepath.Match(pattern, entry.Name()); return match }) {
+		isMatch := func(pattern string) bool { match, _ := filepath.Match(pattern, entry.Name()); return match }
+		if slices.ContainsFunc(patterns, isMatch) {
 			kept = append(kept, entry.Name())
 			continue
 		}
@@ -122,7 +116,7 @@ func (c *Cluster) Kill(ctx context.Context, component string) error {
 	}
 	p, ok := running[component]
 	if !ok {
-		return fmt.Errorf("%s of cluster %q doesn't run (these do: %v)", component, c.name, slices.Sorted(maps.Keys(running)))
+		return fmt.Errorf("%s of cluster %q doesn't run", component, c.name)
 	}
 	return process.Kill(ctx, process.Those(p.Process))
 }

@@ -6,9 +6,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -19,10 +16,9 @@ import (
 
 type program struct {
 	*gopsutil.Process
-	component  string
-	home       string // its cluster's folder
-	executable string
-	replaced   bool // the file on disk is another one now
+	component string
+	home      string // its cluster's folder
+	replaced  bool   // the file on disk is another one now
 }
 
 // running finds the cluster's processes, by component.
@@ -35,17 +31,6 @@ func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
 		}
 	}
 	return found, err
-}
-
-// Strays are processes of clusters whose folder was removed or moved by hand. Purge ends them.
-func (c *Cluster) Strays(ctx context.Context) (pids []int, err error) {
-	programs, err := findPrograms(ctx, c.bin)
-	for _, p := range programs {
-		if _, err := os.Stat(p.home); errors.Is(err, fs.ErrNotExist) {
-			pids = append(pids, int(p.Pid))
-		}
-	}
-	return pids, err
 }
 
 // findPrograms finds the processes of all clusters that use the program in bin.
@@ -66,11 +51,5 @@ func identify(ctx context.Context, p *gopsutil.Process, want string) (program, b
 	if err != nil || len(args) == 0 || !filepath.IsAbs(args[0]) {
 		return program{}, false
 	}
-	return program{
-		Process:    p,
-		component:  filepath.Base(args[0]),
-		home:       filepath.Dir(args[0]),
-		executable: executable,
-		replaced:   replaced,
-	}, true
+	return program{p, filepath.Base(args[0]), filepath.Dir(args[0]), replaced}, true
 }

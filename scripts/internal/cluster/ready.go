@@ -3,16 +3,9 @@ package cluster
 // Waiting until a cluster can be used.
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"os"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -36,22 +29,34 @@ func Client(b Backend) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-func (c *Cluster) waitServing(ctx context.Context) error { return c.wait(ctx, IsReady) }
-
-// waitReady waits until the API server is ready, and the default ServiceAccount exists, without
-// which no Pod is admitted.
-func (c *Cluster) waitReady(ctx context.Context) error {
-	return c.wait(ctx, func(ctx context.Context, client kubernetes.Interface) error {
-		if err := IsReady(ctx, client); err != nil {
-			return err
-		}
-		_, err := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
-		return err
-	})
+// IsServing returns nil if the API server reports that it is ready.
+func IsServing(ctx context.Context, client kubernetes.Interface) error {
+	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-// wait waits until ready returns nil.
-func (c *Cluster) wait(ctx context.Context, ready func(context.Context, kubernetes.Interface) error) error {
+// IsUsable returns nil if the API server is ready, and the default ServiceAccount exists, without
+// which no Pod is admitted.
+func IsUsable(ctx context.Context, client kubernetes.Interface) error {
+	if err := IsServing(ctx, client); err != nil {
+		return err
+	}
+	_, err := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+	return err
+}
+
+// IsWhole returns nil if the cluster is usable, and its nodes are Ready, so that a Pod would start.
+func IsWhole(ctx context.Context, client kubernetes.Interface) error {
+	if err := IsUsable(ctx, client); err != nil {
+		return err
+	}
+	return nodesAreReady(ctx, client)
+}
+
+// condition returns nil when it is fulfilled, and otherwise an error that says why not.
+type condition func(context.Context, kubernetes.Interface) error
+
+// wait waits until the cluster is ready. If it never is, that component's log may say why.
+func (c *Cluster) wait(ctx context.Context, component string, ready condition) error {
 	client, err := Client(c)
 	if err != nil {
 		return err
@@ -64,46 +69,8 @@ func (c *Cluster) wait(ctx context.Context, ready func(context.Context, kubernet
 	if err != nil && ctx.Err() == nil {
 		return problem.New("cluster %q runs, but isn't ready after %s", c.name, readyIn).
 			ToDo(`"./scripts/workshop down" and "./scripts/workshop up" restart it, with its data`).
-			SeeLog(c.ComponentLog("kube-apiserver")).
+			SeeLog(c.ComponentLog(component)).
 			Because(last)
 	}
 	return err
-}
-
-// IsReady returns nil if the API server reports that it is ready.
-func IsReady(ctx context.Context, client kubernetes.Interface) error {
-	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
-}
-
-// CountNodes returns how many nodes there are, and how many of them are Ready.
-func CountNodes(ctx context.Context, client kubernetes.Interface) (all, ready int, err error) {
-	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return 0, 0, fmt.Errorf("counting nodes: %w", err)
-	}
-	for _, node := range list.Items {
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-				ready++
-			}
-		}
-	}
-	return len(list.Items), ready, nil
-}
-
-// errorLine matches fatal errors in the components' logs: klog's letters, or etcd's JSON.
-var errorLine = regexp.MustCompile(`^[EF]\d{4} |^Error: |^panic: |"level":"(error|fatal|panic)"`)
-
-// lastLogError returns the last line of a log that looks like an error, or just the last line.
-func lastLogError(log string) string {
-	data, _ := os.ReadFile(log)
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	last := cmp.Or(lines[len(lines)-1], "nothing")
-	for _, line := range slices.Backward(lines) {
-		if errorLine.MatchString(line) {
-			last = line
-			break
-		}
-	}
-	return last[:min(len(last), 400)]
 }

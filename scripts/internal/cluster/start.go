@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"example.com/operators/scripts/internal/problem"
@@ -48,7 +49,8 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 
 func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
 	isReplaced := func(p program) bool { return p.replaced }
-	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) { // restart all: their versions match
+	// If one runs a former version, restart all, so that their versions match.
+	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) {
 		if err := end(ctx, maps.Values(running)); err != nil {
 			return err
 		}
@@ -71,7 +73,7 @@ func (c *Cluster) startMissing(ctx context.Context, running map[string]program, 
 			continue
 		}
 		if component.name != "etcd" && component.name != "kube-apiserver" {
-			if err := c.waitServing(ctx); err != nil {
+			if err := c.wait(ctx, "kube-apiserver", IsServing); err != nil {
 				return cmp.Or(context.Cause(ctx), err)
 			}
 		}
@@ -84,7 +86,7 @@ func (c *Cluster) startMissing(ctx context.Context, running map[string]program, 
 			fail(c.ended(component.name))
 		}()
 	}
-	if err := c.waitReady(ctx); err != nil {
+	if err := c.wait(ctx, "kube-apiserver", IsUsable); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	return nil
@@ -113,13 +115,16 @@ func (c *Cluster) launch(component component) (*exec.Cmd, error) {
 	return command, command.Start()
 }
 
-// ended is the error if a component has ended while the cluster started.
+// ended is the error if a component has ended while the cluster started. It quotes the end of its
+// log.
 func (c *Cluster) ended(component string) error {
-	cause := lastLogError(c.ComponentLog(component))
+	log, _ := os.ReadFile(c.ComponentLog(component))
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	last := strings.Join(lines[max(0, len(lines)-5):], "\n")
 	p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
 		ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts over`).
 		SeeLog(c.ComponentLog(component)).
-		Because(fmt.Errorf("its log says: %s", cause))
-	p.Explain(problem.OnMachine(), cause)
+		Because(fmt.Errorf("its log ends with:\n%s", last))
+	p.Explain(problem.OnMachine(), last)
 	return p
 }

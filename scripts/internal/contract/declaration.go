@@ -206,14 +206,12 @@ func Survived(chapter chapters.Chapter) (n int) {
 	return n
 }
 
-// Images are the images in the tests' Pods. Where containers are real, the node must have them. Any
-// program will do that answers HTTP on ports 80 and 8000 with its Pod's name, and can run twice in
-// the same Pod. Images with "broken" in their names aren't here, because no node may have them.
+// Images are the images in the tests' Pods, besides the samples'. Where containers are real, the node
+// must have them. Any program will do that answers HTTP on ports 80 and 8000 with its Pod's name, and
+// can run twice in the same Pod. Images with "broken" in their names aren't here, because no node may
+// have them.
 func Images() []string {
-	return []string{
-		"nginx:latest", "example.com/app:1", "example.com/app:2", "example.com/someone-elses:1",
-		"example.com/sidecar:1",
-	}
+	return []string{"example.com/app:1", "example.com/app:2", "example.com/someone-elses:1", "example.com/sidecar:1"}
 }
 
 // AtOnce is how many tests may run at a time where containers are real, because the one node has

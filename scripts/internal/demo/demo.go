@@ -66,7 +66,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.program, err = program.OfChapter(d.Chapter); err != nil {
 		return err
 	}
-	if err := deploy.CheckOthers(ctx, d.Root, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
+	if err := deploy.CheckOthers(ctx, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
 		return err
 	}
 	d.heading("Chapter %s", d.Chapter.Name)

@@ -16,13 +16,38 @@ import (
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/problem"
 )
 
-// CheckOthers returns an error if Pods already run a controller for that kind, and warns of any other
-// program that watches its objects in the namespace, or in any if that is "".
-func CheckOthers(ctx context.Context, root string, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
+// CheckAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in
+// any namespace except that one.
+func CheckAlone(ctx context.Context, k kubectl.Kubectl, kind, except string) error {
+	for _, other := range targets {
+		if other.kind != kind || other.namespace == except {
+			continue
+		}
+		if installed, err := other.isInstalled(ctx, k); err != nil {
+			return err
+		} else if installed {
+			where := fmt.Sprintf("deployment %s in namespace %s", other.name, other.namespace)
+			return problem.New("another controller for %ss is already running: %s", kind, where).
+				ToDo("remove it first: ./scripts/workshop %s --remove", other.deploy)
+		}
+	}
+	return nil
+}
+
+func (t target) isInstalled(ctx context.Context, k kubectl.Kubectl) (bool, error) {
+	args := []string{"get", "deployment", t.name, "--namespace", t.namespace, "--ignore-not-found", "--output", "name"}
+	found, err := k.Run(ctx, args...)
+	return found != "", err
+}
+
+// CheckOthers is CheckAlone, and also warns of any other program that watches these objects in the
+// namespace, or in any if that is "".
+func CheckOthers(ctx context.Context, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
 	if c.Nodes() == cluster.Containers {
-		if err := CheckAlone(ctx, root, k, kind, ""); err != nil {
+		if err := CheckAlone(ctx, k, kind, ""); err != nil {
 			return err
 		}
 	}
@@ -36,8 +61,8 @@ func CheckOthers(ctx context.Context, root string, c cluster.Backend, k kubectl.
 		return err
 	}
 	if others := controllers(watches, namespace); len(others) > 0 {
-		fmt.Fprintf(warnings, "Warning: %s already watches %ss on this cluster, and two controllers overwrite each other's work: "+
-			"stop that one first, with Ctrl-C in its terminal.\n", strings.Join(others, " and "), kind)
+		fmt.Fprintf(warnings, "Warning: %s already watches %ss on this cluster, and two controllers overwrite each other's "+
+			"work: stop that one first, with Ctrl-C in its terminal.\n", strings.Join(others, " and "), kind)
 	}
 	return nil
 }

@@ -1,10 +1,9 @@
 package deploy
 
-// The webhooks' certificate for chapters 06 and 07, if the cluster has no cert-manager.
+// The webhooks' certificate for chapters 06 and 07, so that the cluster needs no cert-manager.
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -16,12 +15,6 @@ import (
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/yaml"
 )
-
-// hasCertManager reports whether the cluster has cert-manager.
-func (d Deployment) hasCertManager(ctx context.Context) (bool, error) {
-	found, err := d.Kubectl.Run(ctx, "get", "crd", "certificates.cert-manager.io", "--ignore-not-found", "--output", "name")
-	return found != "", err
-}
 
 // manifestsWithCertificate returns dist/install.yaml for a cluster without cert-manager.
 func (d Deployment) manifestsWithCertificate() ([]byte, error) {
@@ -91,7 +84,8 @@ func withCertificate(manifests []byte) ([]byte, error) {
 // clientConfigs returns how the API server calls each webhook of a webhook configuration, or the
 // conversion webhook of a CRD.
 func clientConfigs(object map[string]any) (found []map[string]any) {
-	if conversion, exists, _ := unstructured.NestedFieldNoCopy(object, "spec", "conversion", "webhook", "clientConfig"); exists {
+	conversion, exists, _ := unstructured.NestedFieldNoCopy(object, "spec", "conversion", "webhook", "clientConfig")
+	if exists {
 		found = append(found, conversion.(map[string]any))
 	}
 	webhooks, _ := object["webhooks"].([]any)

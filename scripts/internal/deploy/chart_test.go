@@ -8,27 +8,15 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v4/pkg/chart/common"
-	"helm.sh/helm/v4/pkg/chart/common/util"
-	"helm.sh/helm/v4/pkg/chart/v2/loader"
-	"helm.sh/helm/v4/pkg/engine"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/util/cert"
 )
 
@@ -67,24 +55,9 @@ func TestTheChartsValues(t *testing.T) {
 			"-Role leader-election-role", "-RoleBinding leader-election-rolebinding",
 			deployment + ".replicas: 2 to 1", deployment + ".strategy.type: RollingUpdate to Recreate",
 		},
-		"drainTimeout: 1h30m": {"+" + container + ".args[--drain-timeout=1h30m]", "-" + container + ".args[--drain-timeout=60s]"},
-		"resources: {limits: {memory: null, cpu: 2}}": {
-			"+" + container + ".resources.limits.cpu", "-" + container + ".resources.limits.memory",
-		},
-		"image: {repository: \"r.example.com:5000/tdset\"}": {
-			container + ".image: tdset-operator:dev to r.example.com:5000/tdset:dev",
-		},
-		"image: {tag: \"1.0\"}":                                    {container + ".image: tdset-operator:dev to tdset-operator:1.0"},
-		"podAnnotations: {team: blue}":                             {"+" + deployment + ".template.metadata.annotations.team"},
-		"serviceAccount: {annotations: {iam.example.com/role: a}}": {"+ServiceAccount controller-manager.metadata.annotations"},
-		"nodeSelector: {disk: ssd}":                                {"+" + pod + ".nodeSelector"},
-		"tolerations: [{key: spot, operator: Exists}]":             {"+" + pod + ".tolerations"},
-		"affinity: {nodeAffinity: {}}":                             {"+" + pod + ".affinity"},
-		"networkPolicies: {enable: false}":                         {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
-		"roles: {enable: false}":                                   {"-ClusterRole tdset-admin-role", "-ClusterRole tdset-editor-role", "-ClusterRole tdset-viewer-role"},
-		"crd: {enable: false}":                                     {"-" + crd},
-		"crd: {keep: false}":                                       {"-" + crd + ".metadata.annotations.helm.sh/resource-policy"},
-		"crd: {storedVersion: v1}":                                 {crd + ".spec.versions[v1].storage: false to true", crd + ".spec.versions[v2].storage: true to false"},
+		"drainTimeout: 1h30m":              {"+" + container + ".args[--drain-timeout=1h30m]", "-" + container + ".args[--drain-timeout=60s]"},
+		"networkPolicies: {enable: false}": {"-NetworkPolicy allow-metrics-traffic", "-NetworkPolicy allow-webhook-traffic"},
+		"crd: {storedVersion: v1}":         {crd + ".spec.versions[v1].storage: false to true", crd + ".spec.versions[v2].storage: true to false"},
 		"metrics: {enable: false}": {
 			"-ClusterRole metrics-auth-role", "-ClusterRole metrics-reader", "-ClusterRoleBinding metrics-auth-rolebinding",
 			"-" + container + ".args[--metrics-bind-address=:8443]", "-" + container + ".ports[metrics]",
@@ -97,7 +70,6 @@ func TestTheChartsValues(t *testing.T) {
 			"-" + container + ".volumeMounts", "-" + pod + ".volumes", "-Issuer selfsigned-issuer", "-NetworkPolicy allow-webhook-traffic", "-Service webhook-service",
 			"-ValidatingWebhookConfiguration validating-webhook-configuration", crd + ".spec.versions[v1].served: true to false", // nobody converts v1
 		},
-		"global: {color: blue}": nil, // a global value of a parent chart
 	} {
 		t.Run(values, func(t *testing.T) {
 			if !strings.HasPrefix(values, "webhooks") {
@@ -115,9 +87,6 @@ func TestTheChartRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ values, want string }{
 		"a misspelled value":                   {`replica: 3`, "'replica'"},
 		"two replicas without leader election": {`leaderElection: {enable: false}`, "at '/replicas': maximum"},
-		"a drain timeout without a unit":       {`drainTimeout: "60"`, "at '/drainTimeout'"},
-		"an unknown source of certificates":    {`webhooks: {certificates: vault}`, "at '/webhooks/certificates'"},
-		"an invalid quantity":                  {`resources: {limits: {memory: much}}`, "at '/resources/limits/memory'"},
 		"a ServiceMonitor without metrics":     {`metrics: {enable: false, serviceMonitor: {enable: true}}`, "at '/metrics/enable'"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -175,98 +144,4 @@ func tdsetObjects(t *testing.T, values string) map[string]map[string]any {
 	rendered, err := renderChart(t, tdsetChart(), "tdset-operator", values, "elsewhere")
 	must(t, err)
 	return parseObjects(t, rendered)
-}
-
-// renderChart renders a chart as a new release, in a cluster with these objects. The error says which
-// values it refuses.
-func renderChart(t *testing.T, dir, release, values, namespace string, existing ...runtime.Object) (string, error) {
-	t.Helper()
-	chart, err := loader.LoadDir(dir)
-	must(t, err)
-	given, err := common.ReadValues([]byte("{" + values + "}"))
-	must(t, err)
-	all, err := util.ToRenderValues(chart, given, common.ReleaseOptions{Name: release, Namespace: namespace, IsInstall: true}, nil)
-	if err != nil {
-		return "", err
-	}
-	render := func() (map[string]string, error) {
-		return engine.Engine{Strict: true}.RenderWithContext(t.Context(), chart, all)
-	}
-	if len(existing) > 0 {
-		render = func() (map[string]string, error) {
-			return engine.RenderWithClientProvider(chart, all, releaseCluster{fake.NewSimpleDynamicClient(runtime.NewScheme(), existing...)})
-		}
-	}
-	files, err := render()
-	maps.DeleteFunc(files, func(name, _ string) bool { return filepath.Base(name) == "NOTES.txt" })
-	return strings.Join(slices.Collect(maps.Values(files)), "\n---\n"), err
-}
-
-// releaseCluster is where Helm looks up objects.
-type releaseCluster struct{ dynamic.Interface }
-
-func (c releaseCluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
-	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
-	return c.Resource(resource), true, nil
-}
-
-// changes returns, sorted, what objects have lost (-) and gained (+), and which values differ.
-func changes(before, after map[string]map[string]any) (lines []string) {
-	short := strings.NewReplacer(" elsewhere/tdset-operator-", " ", " /tdset-operator-", " ", " elsewhere/", " ", " /", " ")
-	all := maps.Clone(before)
-	maps.Copy(all, after)
-	for key := range all {
-		lines = append(lines, compare(short.Replace(key), parts(before[key]), parts(after[key]))...)
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// compare compares what parts has returned.
-func compare(path string, before, after any) (lines []string) {
-	old, _ := before.(map[string]any)
-	now, _ := after.(map[string]any)
-	switch {
-	case before != nil && after == nil:
-		return []string{"-" + path}
-	case before == nil && after != nil:
-		return []string{"+" + path}
-	case (old == nil || now == nil) && !reflect.DeepEqual(before, after):
-		return []string{fmt.Sprintf("%s: %v to %v", path, before, after)}
-	}
-	all := maps.Clone(old)
-	maps.Copy(all, now)
-	for key := range all {
-		lines = append(lines, compare(path+key, old[key], now[key])...)
-	}
-	return lines
-}
-
-// parts makes a map of each list, with the entries' names or values as keys, because their order
-// means nothing here. It returns nil for an object that doesn't exist.
-func parts(node any) any {
-	found := map[string]any{}
-	switch node := node.(type) {
-	case map[string]any:
-		if node == nil {
-			return nil
-		}
-		for key, value := range node {
-			found["."+key] = parts(value)
-		}
-	case []any:
-		for i, entry := range node {
-			key := entry
-			if fields, isMap := entry.(map[string]any); isMap {
-				key = fields["name"]
-			}
-			if key == nil {
-				key = i
-			}
-			found[fmt.Sprintf("[%v]", key)] = parts(entry)
-		}
-	default:
-		return node
-	}
-	return found
 }

@@ -2,84 +2,115 @@
 
 package deploy
 
-// Every chapter that can be deployed, on a real kind cluster.
+// Every chapter that can be deployed, chapter 07's chart, and chapter 02's imageswap as its page
+// more/image-swapper.md installs it, on a real kind cluster.
 
 import (
 	"context"
-	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
 )
 
-func TestDeploy(t *testing.T) {
+// onKind returns a deployment on the tests' cluster, of no chapter yet.
+func onKind(t *testing.T) Deployment {
+	t.Helper()
 	root, err := filepath.Abs(testkit.Repository())
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := chapters.Find(root, strings.Split(os.Getenv("TEST_CHAPTERS"), ",")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, chapter := range all {
-		if !chapter.IsProject() && chapter.Parts().Deployment == "" {
-			continue
-		}
-		ways := []bool{false}
-		if (Deployment{Chapter: chapter}).hasChart() {
-			ways = append(ways, true)
-		}
-		for _, helm := range ways {
-			t.Run(fmt.Sprintf("%s, by Helm: %v", chapter.Name, helm), func(t *testing.T) {
-				deployOne(t, Deployment{
-					Root: root, Chapter: chapter, Helm: helm, Out: t.Output(),
-					Cluster: kind.New(root, os.Getenv("TEST_CLUSTER")),
-					Kubectl: kubectl.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
-				})
-			})
-		}
+	must(t, err)
+	return Deployment{
+		Root: root, Out: t.Output(),
+		Cluster: kind.New(root, os.Getenv("TEST_CLUSTER")),
+		Kubectl: kubectl.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
 	}
 }
 
-// deployOne deploys a program, checks that it works as it should, and removes it.
-func deployOne(t *testing.T, d Deployment) {
-	run := func(args ...string) string {
-		t.Helper()
-		output, err := d.Kubectl.Run(t.Context(), args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return output
+// run runs a command that uses the tests' cluster.
+func (d Deployment) run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Env = append(os.Environ(), d.Kubectl.Environment()...)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, output)
 	}
-	t.Cleanup(func() { // otherwise it would act on the objects of all tests that follow
-		if t.Failed() {
-			_ = d.Remove(context.WithoutCancel(t.Context()))
+}
+
+// get runs kubectl, and returns its output.
+func (d Deployment) get(t *testing.T, args ...string) string {
+	t.Helper()
+	output, err := d.Kubectl.Run(t.Context(), args...)
+	must(t, err)
+	return output
+}
+
+func (d Deployment) buildHelm(t *testing.T) (helm string) {
+	t.Helper()
+	helm, err := gobuild.Tool(t.Context(), d.Root, "helm.sh/helm/v4/cmd/helm", nil)
+	must(t, err)
+	return helm
+}
+
+func TestDeploy(t *testing.T) {
+	d := onKind(t)
+	all, err := chapters.Find(d.Root, strings.Split(os.Getenv("TEST_CHAPTERS"), ",")...)
+	must(t, err)
+	for _, d.Chapter = range all {
+		if d.checkChapter() != nil {
+			continue
 		}
-	})
-	if err := d.Install(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Run(d.Chapter.Name, func(t *testing.T) {
+			t.Cleanup(func() { // otherwise it would act on the objects of all tests that follow
+				if t.Failed() {
+					_ = d.Remove(context.WithoutCancel(t.Context()))
+				}
+			})
+			must(t, d.Install(t.Context()))
+			d.works(t)
+			must(t, d.Remove(t.Context()))
+			d.isGone(t)
+		})
 	}
+}
+
+func TestChapter07ByHelm(t *testing.T) {
+	d := onKind(t)
+	found, err := chapters.Find(d.Root, "07")
+	must(t, err)
+	d.Chapter = found[0]
+	must(t, d.Build(t.Context(), d.image()))
+	settings := []string{"-C", d.Chapter.Dir, "KUBECTL=kubectl", "HELM=" + d.buildHelm(t)}
+	d.run(t, "make", append(settings, "helm-install")...)
+	d.get(t, "rollout", "status", "--namespace", d.target().namespace, "deployment/"+d.target().name, "--timeout=3m")
+	must(t, d.webhooksAnswer(t.Context()))
+	d.works(t)
+	d.run(t, "make", append(settings, "helm-uninstall")...)
+	d.get(t, "delete", "namespace", d.target().namespace)
+	d.isGone(t)
+}
+
+// works checks that a program does its work, with two replicas and as few permissions as possible.
+func (d Deployment) works(t *testing.T) {
+	t.Helper()
 	p, err := program.OfChapter(d.Chapter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, example := range p.Examples {
-		run("apply", "-f", example)
+		d.get(t, "apply", "-f", example)
 	}
-	run(append([]string{"wait", "--timeout=2m"}, p.Settled()...)...)
+	d.get(t, append([]string{"wait", "--timeout=2m"}, p.Settled()...)...)
 
 	namespace := d.target().namespace
-	if got := run("get", "deployment", "--namespace", namespace, d.target().deployment, "--output", "jsonpath={.status.readyReplicas}"); got != "2" {
+	if got := d.get(t, "get", "deployment", "--namespace", namespace, d.target().name, "--output", "jsonpath={.status.readyReplicas}"); got != "2" {
 		t.Errorf("%s replicas are ready, want 2", got)
 	}
-	accounts := run("get", "pods", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.serviceAccountName}")
+	accounts := d.get(t, "get", "pods", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.serviceAccountName}")
 	for _, account := range strings.Fields(accounts) {
 		if account != p.ServiceAccount {
 			t.Errorf("a Pod runs as %s, want %s", account, p.ServiceAccount)
@@ -89,17 +120,40 @@ func deployOne(t *testing.T, d Deployment) {
 	if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
 		t.Errorf("a Pod that violates PodSecurity: got error %v", err)
 	}
-	lease := run("get", "leases", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.holderIdentity}")
+	lease := d.get(t, "get", "leases", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.holderIdentity}")
 	if strings.TrimSpace(lease) == "" {
 		t.Error("no replica is the leader")
 	}
+}
 
-	if err := d.Remove(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, left := range strings.Fields(run("get", "crd,namespaces", "--output", "name")) {
-		if strings.Contains(left, "/foos.") || strings.Contains(left, "/tdsets.") || left == "namespace/"+namespace {
+func (d Deployment) isGone(t *testing.T) {
+	t.Helper()
+	for _, left := range strings.Fields(d.get(t, "get", "crd,namespaces", "--output", "name")) {
+		if strings.Contains(left, "/foos.") || strings.Contains(left, "/tdsets.") || left == "namespace/"+d.target().namespace {
 			t.Errorf("%s is left", left)
 		}
 	}
+}
+
+func TestTheSwapperInACluster(t *testing.T) {
+	const image, home, shop = "imageswap:02", "imageswap-system", "shop"
+	d, dir := onKind(t), t.TempDir()
+	must(t, kind.BuildStatic(t.Context(), chapter02(), filepath.Join(dir, "bin", "imageswap"), nil, "./imageswap"))
+	must(t, kind.BuildImage(t.Context(), dir, image, "--file", filepath.Join(chapter02(), "imageswap", "Dockerfile")))
+	must(t, d.Cluster.Load(t.Context(), image))
+	t.Cleanup(func() {
+		_, err := d.Kubectl.Run(context.Background(), "delete", "namespace", home, shop, "--ignore-not-found")
+		must(t, err)
+	})
+	d.get(t, "create", "namespace", shop)
+	d.get(t, "create", "namespace", home)
+	d.get(t, "label", "namespace", home, "pod-security.kubernetes.io/enforce=restricted")
+	d.run(t, d.buildHelm(t), "install", "imageswap", filepath.Join(chapter02(), "imageswap", "chart"),
+		"--namespace", home, "--set", "namespace="+shop, "--wait", "--timeout", "3m")
+
+	d.get(t, "create", "deployment", "web", "--namespace", shop, "--image=nginx:latest")
+	d.get(t, "create", "configmap", "imageswap", "--namespace", shop, "--from-literal=image=crccheck/hello-world:latest")
+	d.get(t, "wait", "--namespace", shop, "deployment/web", "--timeout=1m",
+		"--for=jsonpath={.spec.template.spec.containers[0].image}=crccheck/hello-world:latest")
+	d.get(t, "rollout", "status", "--namespace", shop, "deployment/web", "--timeout=2m")
 }

@@ -1,12 +1,11 @@
-// Package gobuild runs `go build` for everything that the workshop builds. All builds have the same
-// flags and environment, so packages that programs share are compiled once, and all report their
-// progress.
+// Package gobuild runs `go build` for everything that the workshop builds, such as the control plane.
+// All builds have the same flags and environment, so packages that programs share are compiled once,
+// and all report their progress.
 package gobuild
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -44,7 +43,6 @@ type Build struct {
 	Dir      string         // the module's, or a folder in it
 	Args     []string       // flags beyond those that all builds have, then packages
 	Env      []string       // beyond Environment, such as GOOS=linux
-	Log      io.Writer      // gets go's output; may be nil
 	Progress func(Progress) // may be nil
 }
 
@@ -52,13 +50,10 @@ type Build struct {
 // ask git for the commit, because git refuses to answer if another user owns the repository (a
 // mounted folder, or sudo), and the build would fail.
 func (b Build) Run(ctx context.Context) error {
-	cmd := b.command(ctx, append([]string{"build", "-v", "-p", strconv.Itoa(runtime.NumCPU()), "-mod=readonly", "-buildvcs=false"}, b.Args...)...)
+	args := []string{"build", "-v", "-p", strconv.Itoa(runtime.NumCPU()), "-mod=readonly", "-buildvcs=false"}
+	cmd := b.command(ctx, append(args, b.Args...)...)
 	watch := NewWatcher(b.Progress)
 	cmd.Stderr = watch
-	if b.Log != nil {
-		cmd.Stderr = io.MultiWriter(b.Log, watch)
-		fmt.Fprintf(b.Log, "# %s\n", cmd)
-	}
 	counting, stop := context.WithCancel(ctx)
 	if b.Progress != nil {
 		go b.count(counting, watch)
@@ -91,5 +86,6 @@ func (b Build) command(ctx context.Context, args ...string) *process.Command {
 func Tool(ctx context.Context, root, tool string, progress func(Progress)) (program string, err error) {
 	name := path.Base(tool)
 	program = filepath.Join(root, ".workshop", "bin", name)
-	return program, Build{What: name, Dir: filepath.Join(root, "scripts"), Args: []string{"-o", program, tool}, Progress: progress}.Run(ctx)
+	build := Build{What: name, Dir: filepath.Join(root, "scripts"), Args: []string{"-o", program, tool}, Progress: progress}
+	return program, build.Run(ctx)
 }

@@ -4,13 +4,8 @@ package gobuild
 // many there are.
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +13,7 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"example.com/operators/scripts/internal/process"
 )
@@ -62,10 +58,7 @@ type Watcher struct {
 	mu       sync.Mutex // guards the fields below
 	progress Progress
 	begun    time.Time
-	compiled []string
-	sizes    map[string]int64 // of packages, in bytes; nil until counted
-	all      int64            // bytes that this build compiles
-	done     int64
+	compiled sets.Set[string]
 }
 
 // NewWatcher returns a Watcher that calls report, which may be nil, on progress.
@@ -73,7 +66,7 @@ func NewWatcher(report func(Progress)) *Watcher {
 	if report == nil {
 		report = func(Progress) {}
 	}
-	w := &Watcher{report: report, begun: time.Now()}
+	w := &Watcher{report: report, begun: time.Now(), compiled: sets.New[string]()}
 	w.Do = w.read
 	return w
 }
@@ -88,8 +81,7 @@ func (w *Watcher) read(line string) {
 		w.progress.Modules++
 	case !strings.ContainsAny(line, " :#"): // a package's path, and nothing else
 		w.progress.Packages++
-		w.compiled = append(w.compiled, line)
-		w.done += w.sizes[line]
+		w.compiled.Insert(line)
 	default:
 		w.messages = append(w.messages, line)
 		w.messages = w.messages[max(0, len(w.messages)-lastMessages):]
@@ -107,63 +99,36 @@ func (b Build) count(ctx context.Context, w *Watcher) {
 		return
 	case <-time.After(time.Second):
 	}
-	if list, err := b.list(ctx); err == nil { // after an error, the build fails as well, and says why
-		w.counted(bytes.NewReader(list))
+	if stale, err := b.list(ctx); err == nil { // after an error, the build fails as well, and says why
+		w.counted(stale)
 	}
 }
 
-// list asks go for all packages of the build, whether they have to be compiled, and their files.
-func (b Build) list(ctx context.Context) ([]byte, error) {
-	args := slices.Clone(b.Args)
+// list asks go for the packages of the build that have to be compiled.
+func (b Build) list(ctx context.Context) (stale []string, err error) {
+	const format = "{{if .Stale}}{{.ImportPath}}{{end}}"
+	args := append([]string{"list", "-deps", "-f", format, "-mod=readonly", "-buildvcs=false"}, b.Args...)
 	if i := slices.Index(args, "-o"); i >= 0 {
 		args = slices.Delete(args, i, i+2) // go list doesn't have this flag
 	}
-	// Unless go is asked for embedded files too, it takes packages that have some for stale.
-	const fields = "-json=ImportPath,Stale,Dir,GoFiles,EmbedFiles"
-	return b.command(ctx, append([]string{"list", "-deps", fields, "-mod=readonly", "-buildvcs=false"}, args...)...).Output()
+	output, err := b.command(ctx, args...).Output()
+	return strings.Fields(string(output)), err
 }
 
-// counted reads the output of go list.
-func (w *Watcher) counted(list io.Reader) {
-	sizes := map[string]int64{}
-	stale := map[string]bool{}
-	for decoder := json.NewDecoder(list); ; {
-		var p struct {
-			ImportPath, Dir string
-			Stale           bool
-			GoFiles         []string
-		}
-		if decoder.Decode(&p) != nil {
-			break
-		}
-		stale[p.ImportPath] = p.Stale
-		for _, file := range p.GoFiles {
-			if info, err := os.Stat(filepath.Join(p.Dir, file)); err == nil {
-				sizes[p.ImportPath] += info.Size()
-			}
-		}
-	}
+// counted learns what the build compiles, besides the packages that it had compiled before go list
+// looked.
+func (w *Watcher) counted(stale []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, name := range w.compiled { // some of them before go list looked
-		w.done += sizes[name]
-		stale[name] = true
-	}
-	for name, toCompile := range stale {
-		if toCompile {
-			w.progress.Of++
-			w.all += sizes[name]
-		}
-	}
-	w.sizes = sizes
+	w.progress.Of = w.compiled.Union(sets.New(stale...)).Len()
 	w.estimate()
 	w.report(w.progress)
 }
 
-// estimate takes the time for each byte of source to be the same. It says nothing before a
-// hundredth is done.
+// estimate takes the time for each package to be the same. It says nothing before a hundredth is
+// done.
 func (w *Watcher) estimate() {
-	if w.done > 0 && w.done >= w.all/100 {
-		w.progress.Left = time.Duration(float64(time.Since(w.begun)) * float64(w.all-w.done) / float64(w.done))
+	if done, all := w.progress.Packages, w.progress.Of; done > 0 && done >= all/100 {
+		w.progress.Left = time.Duration(float64(time.Since(w.begun)) * float64(all-done) / float64(done))
 	}
 }

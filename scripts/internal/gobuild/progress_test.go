@@ -1,11 +1,9 @@
 package gobuild
 
 import (
-	"bytes"
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,9 +54,6 @@ func TestWatcher(t *testing.T) {
 }
 
 func TestWhatIsLeft(t *testing.T) {
-	const list = `{"ImportPath": "small", "Stale": true, "GoFiles": ["progress_test.go"]}
-{"ImportPath": "as/large", "Stale": true, "GoFiles": ["progress_test.go"]}
-{"ImportPath": "in/the/cache", "Stale": false, "GoFiles": ["progress.go"]}`
 	synctest.Test(t, func(t *testing.T) {
 		var got string
 		w := NewWatcher(func(p Progress) { got = p.String() })
@@ -67,8 +62,8 @@ func TestWhatIsLeft(t *testing.T) {
 			do   func()
 			want string
 		}{
-			{func() { io.WriteString(w, "small\n") }, "1 packages"},
-			{func() { w.counted(strings.NewReader(list)) }, "1 of 2 packages, about 10 min left"},
+			{func() { io.WriteString(w, "first\n") }, "1 packages"},
+			{func() { w.counted([]string{"as/large"}) }, "1 of 2 packages, about 10 min left"},
 			{func() { io.WriteString(w, "as/large\n") }, "2 of 2 packages, linking"},
 		} {
 			if step.do(); got != step.want {
@@ -87,13 +82,8 @@ func TestWhatIsCompiledIsNotCounted(t *testing.T) {
 	})
 	build := Build{What: "a program that embeds a file", Dir: dir, Args: []string{"-o", filepath.Join(dir, "program"), "."}}
 	for _, want := range []int{2, 1} { // go list doesn't know that main is linked
-		list, err := build.list(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := NewWatcher(nil)
-		if w.counted(bytes.NewReader(list)); w.progress.Of != want {
-			t.Errorf("%d packages are to be compiled, want %d", w.progress.Of, want)
+		if stale, err := build.list(t.Context()); err != nil || len(stale) != want {
+			t.Errorf("%q are to be compiled, error %v, want %d", stale, err, want)
 		}
 		if err := build.Run(t.Context()); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package kind
 // Creating a cluster, and kind's configuration for it.
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,11 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 	"unicode"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/process"
@@ -23,45 +20,44 @@ import (
 
 // create creates the cluster, after removing what is left of an unfinished one.
 func (c *Cluster) create(ctx context.Context, progress func(string)) error {
-	if _, err := c.remove(ctx); err != nil {
+	if _, err := c.removeNode(ctx); err != nil {
 		return err
 	}
 	err := errors.Join(
-		os.RemoveAll(c.logs()),
-		os.MkdirAll(c.logs(), 0o700),
+		os.RemoveAll(c.dir),
 		os.MkdirAll(filepath.Dir(c.AuditLog()), 0o700),
 		os.WriteFile(c.auditPolicy(), cluster.AuditPolicy, 0o600),
 		// The API server runs as root, but appends to an existing file, so the log stays readable
 		// for us, even after it rotates one.
 		os.WriteFile(c.AuditLog(), nil, 0o600),
-		os.WriteFile(c.madeFile(), nil, 0o600), // the creation has begun
 	)
-	if err == nil {
-		err = c.runKind(ctx, progress)
-	}
-	if err != nil {
-		_, removeErr := c.remove(context.WithoutCancel(ctx))
-		return errors.Join(err, removeErr)
-	}
-	node, err := inspect(ctx, c.Node())
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(c.madeFile(), []byte(node.ID), 0o600)
+	err = c.runKind(ctx, progress)
+	if err == nil {
+		return nil
+	}
+	_, removeErr := c.removeNode(context.WithoutCancel(ctx))
+	if ctx.Err() == nil { // docker may still be creating the container, which the next call removes
+		removeErr = errors.Join(removeErr, os.RemoveAll(c.dir))
+	}
+	return errors.Join(err, removeErr)
 }
 
-// runKind runs kind create cluster. It leaves the node of a failure to the caller.
+// runKind runs kind create cluster.
 func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
-	progress("pulling the node image")
-	if err := pull(ctx, c.image()); err != nil {
-		return err
-	}
-	command, err := c.kind(ctx, progress, "create", "cluster", "--config", "-",
-		"--image", c.image(), "--kubeconfig", c.Kubeconfig(), "--retain") // for its logs
+	image := cmp.Or(c.Image, DefaultImage)
+	args := []string{"create", "cluster", "--config", "-", "--image", image, "--kubeconfig", c.Kubeconfig()}
+	command, err := c.kind(ctx, progress, args...)
 	if err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(c.logs(), "kind.log"))
+	path := filepath.Join(c.state, "logs", "kind.log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	log, err := os.Create(path)
 	if err != nil {
 		return err
 	}
@@ -69,30 +65,16 @@ func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
 	var printed strings.Builder
 	all := io.MultiWriter(log, &printed, &process.Lines{Do: func(line string) { showStep(line, progress) }})
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(c.config()), all, all
-	// docker can't always remove a container that it is still creating, and goes on creating it when
-	// its client is interrupted. So kind is only interrupted once the node runs.
-	interrupt := command.Cancel
-	command.Cancel = func() error {
-		_ = wait.PollUntilContextCancel(context.WithoutCancel(ctx), 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-			node, err := inspect(ctx, c.Node())
-			ended := command.Process.Signal(syscall.Signal(0)) != nil
-			return ended || err == nil && node.State.Running, nil
-		})
-		return interrupt()
-	}
 	progress("kind: creating the cluster")
 	err = command.Run()
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if export, err := c.kind(ctx, progress, "export", "logs", c.logs()); err == nil {
-		_ = export.Run() // there may be no node yet
-	}
 	if _, message, found := strings.Cut(printed.String(), "ERROR: "); found {
 		message, _, _ = strings.Cut(message, "\n")
 		err = errors.New(message)
 	}
-	return explain(err, printed.String(), fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), c.logs())
+	return explain(err, printed.String(), fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), path)
 }
 
 // showStep shows a line that kind prints when a step begins: " • Preparing nodes 📦  ...".
@@ -102,6 +84,8 @@ func showStep(line string, progress func(string)) {
 		progress("kind: " + strings.ToLower(strings.TrimRightFunc(step, isPicture)))
 	}
 }
+
+func (c *Cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.yaml") }
 
 //go:embed kubeadm-patch.yaml
 var kubeadmPatch string

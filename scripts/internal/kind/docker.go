@@ -4,13 +4,11 @@ package kind
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +19,8 @@ import (
 
 // kind returns a command of kind about this cluster, and builds kind before if necessary.
 func (c *Cluster) kind(ctx context.Context, progress func(string), args ...string) (*process.Command, error) {
-	root := filepath.Dir(c.state)
-	binary, err := gobuild.Tool(ctx, root, "sigs.k8s.io/kind", func(p gobuild.Progress) { progress("building kind: " + p.String()) })
+	report := func(p gobuild.Progress) { progress("building kind: " + p.String()) }
+	binary, err := gobuild.Tool(ctx, filepath.Dir(c.state), "sigs.k8s.io/kind", report)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +31,13 @@ func (c *Cluster) kind(ctx context.Context, progress func(string), args ...strin
 
 // docker runs docker and returns its output, without warnings. Its error explains common causes.
 func docker(ctx context.Context, args ...string) (string, error) {
+	return dockerWithInput(ctx, "", args...)
+}
+
+func dockerWithInput(ctx context.Context, input string, args ...string) (string, error) {
 	var warnings strings.Builder
 	command := exec.CommandContext(ctx, "docker", args...)
-	command.Stderr = &warnings
+	command.Stdin, command.Stderr = strings.NewReader(input), &warnings
 	output, err := command.Output()
 	answer := strings.TrimSpace(string(output))
 	switch {
@@ -45,72 +47,22 @@ func docker(ctx context.Context, args ...string) (string, error) {
 		return "", ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
 		return "", problem.New("there is no docker command, which kind needs").
-			ToDo("install Docker (https://docs.docker.com/get-docker/), or do without containers: ./scripts/workshop --on kwok up")
+			ToDo("install Docker (https://docs.docker.com/get-docker/), %s", doWithout)
 	}
 	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(answer+"\n"+warnings.String()))
-	return answer, explain(err, err.Error(), "docker failed", "")
-}
-
-func query(ctx context.Context, answer any, args ...string) error {
-	output, err := docker(ctx, append(args, "--format", "{{json .}}")...)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(output), answer); err != nil {
-		return fmt.Errorf("docker %s: %w", strings.Join(args, " "), err)
-	}
-	return nil
-}
-
-// checkEngine returns an error unless docker runs.
-func checkEngine(ctx context.Context) error {
-	var engine struct{ ServerErrors []string }
-	err := query(ctx, &engine, "info")
-	if err == nil && len(engine.ServerErrors) > 0 { // some versions exit with 0 all the same
-		reported := strings.Join(engine.ServerErrors, "; ")
-		err = explain(errors.New(reported), reported, "docker can't be used", "")
-	}
-	return err
-}
-
-type container struct {
-	ID         string // "": no container
-	State      struct{ Running bool }
-	Config     struct{ Image string }   // the name it was created with
-	HostConfig struct{ Binds []string } // mounts: "folder:folder in the container", and options
-}
-
-func (c container) mounts(folder string) bool {
-	return slices.ContainsFunc(c.HostConfig.Binds, func(bind string) bool { return strings.HasPrefix(bind, folder+":") })
+	return "", explain(err, err.Error(), "docker failed", "")
 }
 
 // inspect looks for a container. A missing one is no error.
-func inspect(ctx context.Context, name string) (found container, err error) {
-	err = query(ctx, &found, "container", "inspect", name)
-	if isGone(err) {
-		err = nil
+func inspect(ctx context.Context, name string) (found, running bool, err error) {
+	answer, err := docker(ctx, "container", "inspect", "--format", "{{.State.Running}}", name)
+	if err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container") {
+		return false, false, nil
 	}
-	return found, err
+	return err == nil, answer == "true", err
 }
 
-func isGone(err error) bool {
-	return err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
-}
-
-// pull makes docker pull an image, unless it has it. kind would pull it too, but tries five times
-// before it reports why it can't.
-func pull(ctx context.Context, image string) error {
-	if _, err := docker(ctx, "image", "inspect", "--format", "{{.ID}}", image); err == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	_, err := docker(ctx, "pull", "--quiet", image)
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	return problem.New("the node image %s can't be pulled", image).
-		ToDo("check the network and the image's name, or name one that docker has: --image NAME (docker image ls shows them)").
-		Because(err)
-}
+const doWithout = "or do without containers: ./scripts/workshop --on kwok up"
 
 func causes() []problem.Cause {
 	return []problem.Cause{{
@@ -118,30 +70,21 @@ func causes() []problem.Cause {
 		What:    "the disk is full",
 		Fix:     "free some space: docker system df shows what docker takes",
 	}, {
-		Phrases: []string{"permission denied while trying to connect", "dial unix /var/run/docker.sock: connect: permission denied"},
+		Phrases: []string{"permission denied while trying to connect", "docker.sock: connect: permission denied"},
 		What:    "you may not use docker",
 		Fix:     "become a member of the group docker (sudo usermod -aG docker $USER, then log in again)",
 	}, {
-		Phrases: []string{"Cannot connect to the Docker daemon", "docker daemon is not running", "error during connect", "failed to connect to the docker API"},
+		Phrases: []string{"Cannot connect to the Docker daemon", "daemon is not running", "failed to connect to the docker API"},
 		What:    "docker isn't running",
-		Fix:     "start it (Docker Desktop, or: sudo systemctl start docker), or do without containers: ./scripts/workshop --on kwok up",
+		Fix:     "start it (Docker Desktop, or: sudo systemctl start docker), " + doWithout,
 	}, {
-		Phrases: []string{"too many open files", "inotify"},
-		What:    "this machine's limit of watched files (inotify) is too low, because each node needs hundreds",
+		Phrases: []string{"failed to pull image"},
+		What:    "the node image can't be pulled",
+		Fix:     "check the network, or name an image that docker has: --image NAME (docker image ls shows them)",
+	}, {
+		Phrases: []string{"too many open files", "inotify", "could not find a log line that matches"},
+		What:    "the node didn't start, most likely because this machine's limit of watched files (inotify) is too low",
 		Fix:     "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
-	}, {
-		Phrases: []string{"could not find a log line that matches"},
-		What:    "the node didn't start",
-		Fix: "the log says why; most often the limit of watched files is too low: sudo sysctl fs.inotify.max_user_watches=524288 " +
-			"fs.inotify.max_user_instances=512",
-	}, {
-		Phrases: []string{"cgroup v1 support", "failCgroupV1"},
-		What:    "the kubelet doesn't support this machine's cgroups, which have version 1",
-		Fix:     "update the machine's system, or boot it with systemd.unified_cgroup_hierarchy=1",
-	}, {
-		Phrases: []string{"no nodes found for cluster"},
-		What:    "the cluster has no node",
-		Fix:     "./scripts/workshop up --kind",
 	}}
 }
 

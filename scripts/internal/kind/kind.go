@@ -1,20 +1,31 @@
 // Package kind runs a cluster whose node is a container that runs containers, through the command
-// line of kind (Kubernetes in Docker), which it builds when it needs it. It creates, deletes and
-// inspects its own clusters, loads images onto them, and leaves all others alone. Like package
-// cluster, it never reads ~/.kube/config or $KUBECONFIG.
+// line of kind (Kubernetes in Docker), which it builds when it needs it. It knows its own clusters by
+// their names and a folder in .workshop for each, and leaves all others alone. Like package cluster,
+// it never reads ~/.kube/config or $KUBECONFIG.
 package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
 // DefaultImage is the node image of the pinned kind, and so decides the version of Kubernetes.
 const DefaultImage = "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5"
+
+// readyTimeout is how long a node may take to be Ready. With its image pulled, it usually takes 15
+// seconds.
+const readyTimeout = 5 * time.Minute
 
 // Cluster is one cluster, which need not exist yet.
 type Cluster struct {
@@ -23,7 +34,7 @@ type Cluster struct {
 
 	name  string
 	state string // .workshop: holds the lock, and all clusters
-	dir   string // all files of this cluster
+	dir   string // all files of this cluster. It exists from the moment when its creation begins
 }
 
 var _ cluster.Backend = (*Cluster)(nil)
@@ -45,60 +56,31 @@ func (c *Cluster) Node() string { return c.KindName() + "-control-plane" }
 
 func (c *Cluster) Nodes() cluster.Nodes { return cluster.Containers }
 
-// Kubeconfig is the path of the administrator's kubeconfig, which works anywhere you copy it.
+// Kubeconfig is the path of the administrator's kubeconfig, which works anywhere you copy it. kind
+// writes it when the cluster is complete.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 
 // AuditLog is the path of the API server's audit log. The node writes it into a mounted folder.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audit.log") }
 
-func (c *Cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.yaml") }
-
-// logs is the folder with kind's output while it created the cluster and, if that failed, with the
-// node's logs. It stays when the cluster is deleted.
-func (c *Cluster) logs() string { return filepath.Join(c.state, "kind-"+c.name+"-logs") }
-
-// madeFile has the ID of the node's container. It is empty while kind creates the cluster.
-func (c *Cluster) madeFile() string { return filepath.Join(c.dir, "made") }
-
-// made returns the ID of the cluster's container, and whether its creation has begun.
-func (c *Cluster) made() (id string, begun bool) {
-	content, err := os.ReadFile(c.madeFile())
-	return string(content), err == nil
-}
-
 // Exists reports whether the cluster was created here. Status says whether its container still
 // exists.
-func (c *Cluster) Exists() bool {
-	id, _ := c.made()
-	return id != ""
-}
+func (c *Cluster) Exists() bool { return exists(c.Kubeconfig()) }
 
 // Begun reports whether the cluster's creation has begun here, finished or not.
-func (c *Cluster) Begun() bool {
-	_, begun := c.made()
-	return begun
+func (c *Cluster) Begun() bool { return exists(c.dir) }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {
 		return false, nil
 	}
-	node, ours, err := c.find(ctx)
-	return ours && node.State.Running, err
-}
-
-// find looks for the container with the node's name, and reports whether this package created it:
-// by its ID or, if that was never recorded, by our folder that is mounted into it.
-func (c *Cluster) find(ctx context.Context) (node container, ours bool, err error) {
-	node, err = inspect(ctx, c.Node())
-	if err != nil || node.ID == "" {
-		return node, false, err
-	}
-	id, begun := c.made()
-	if begun && id == "" {
-		return node, node.mounts(filepath.Dir(c.AuditLog())), nil
-	}
-	return node, node.ID == id, nil
+	_, running, err := inspect(ctx, c.Node())
+	return running, err
 }
 
 // Status inspects the cluster. It changes nothing and waits for nothing.
@@ -118,14 +100,107 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 
 // Kill kills one component, like a crash. The kubelet restarts it.
 func (c *Cluster) Kill(ctx context.Context, component string) error {
-	runs, err := c.Serves(ctx)
+	// The kernel keeps 15 characters of a program's name, so pkill compares its command line.
+	_, err := docker(ctx, "exec", c.Node(), "pkill", "-KILL", "-f", "^"+component+" ")
+	return err
+}
+
+// Up creates the cluster if there is none, starts its container if that is stopped, and returns
+// when the cluster can be used. After an interrupt, the next call cleans up and continues.
+func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (cluster.Outcome, error) {
+	if err := cluster.CheckName(c.name); err != nil {
+		return "", err
+	}
+	release, err := process.Lock(ctx, c.state, func(holder string) { progress("waiting for " + holder) })
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	outcome, err := c.bringUp(ctx, progress)
+	if err != nil {
+		return "", err
+	}
+	progress("waiting for the API server")
+	return outcome, c.waitReady(ctx)
+}
+
+func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.Outcome, error) {
+	found, running, err := inspect(ctx, c.Node())
+	switch {
+	case err != nil:
+		return "", err
+	case found && !c.Begun():
+		return "", problem.New("there is a kind cluster named %q, which wasn't created in this folder", c.KindName()).
+			ToDo("choose another name (WORKSHOP_CLUSTER=mine), or delete that cluster: docker rm -f -v %s", c.Node())
+	case !found || !c.Exists():
+		return cluster.Created, c.create(ctx, progress)
+	case !running: // after a reboot, for example
+		progress("starting the node")
+		_, err := docker(ctx, "start", c.Node())
+		return cluster.Started, err
+	default:
+		return cluster.AlreadyUp, nil
+	}
+}
+
+// waitReady waits until a first `kubectl create` would work, and a Pod would start.
+func (c *Cluster) waitReady(ctx context.Context) error {
+	client, err := cluster.Client(c)
 	if err != nil {
 		return err
 	}
-	if !runs {
-		return fmt.Errorf("the node of cluster %q doesn't run", c.name)
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		last = cluster.IsWhole(ctx, client)
+		return last == nil, nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return problem.New("the node of cluster %q runs, but it isn't ready after %s", c.name, readyTimeout).
+			ToDo(`"./scripts/workshop down" and "up --kind" create it again; "docker logs %s" shows more`, c.Node()).
+			Because(last)
 	}
-	// The kernel keeps 15 characters of a program's name, so pkill compares its command line.
-	_, err = docker(ctx, "exec", c.Node(), "pkill", "-KILL", "-f", "^"+component+" ")
 	return err
+}
+
+// Down removes the cluster with all its data, if it was created here.
+func (c *Cluster) Down(ctx context.Context, _ bool, waiting func(holder string)) (ended int, err error) {
+	if err := cluster.CheckName(c.name); err != nil {
+		return 0, err // it names a folder that is removed
+	}
+	release, err := process.Lock(ctx, c.state, waiting)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if !c.Begun() {
+		return 0, nil
+	}
+	if ended, err = c.removeNode(ctx); err != nil {
+		return ended, err
+	}
+	return ended, os.RemoveAll(c.dir)
+}
+
+// removeNode removes the node's container, if there is one, and returns the number of containers.
+func (c *Cluster) removeNode(ctx context.Context) (ended int, err error) {
+	found, _, err := inspect(ctx, c.Node())
+	if err != nil || !found {
+		return 0, err
+	}
+	_, err = docker(ctx, "rm", "--force", "--volumes", c.Node())
+	return 1, err
+}
+
+// Purge removes all clusters that were created in the repository at root, and returns their number.
+func Purge(ctx context.Context, root string, waiting func(holder string)) (ended int, err error) {
+	entries, err := os.ReadDir(folder(filepath.Join(root, ".workshop")))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("list kind's clusters: %w", err)
+	}
+	err = nil
+	for _, entry := range entries {
+		one, downErr := New(root, entry.Name()).Down(ctx, true, waiting)
+		ended, err = ended+one, errors.Join(err, downErr)
+	}
+	return ended, err
 }

@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,70 +27,87 @@ import (
 // goModule is the module with Go itself, by version and platform, which the go command uses too.
 const goModule = "golang.org/toolchain"
 
+// modules is the module cache for the archive's modules.
+func (p *packer) modules() string { return filepath.Join(p.new(), "modules") }
+
 // fetchGo fetches the version of Go that runs here, because that is the tested one.
-func (p *packer) fetchGo(ctx context.Context, step *ui.Step) (string, error) {
+func (p *packer) fetchGo(ctx context.Context, _ *ui.Step) error {
 	version, err := p.goCommand(ctx, "scripts", nil, "env", "GOVERSION")
 	if err != nil {
-		return "", err
+		return err
 	}
-	p.goVersion = strings.TrimSpace(version)
-	step.Update("%s for %s", p.goVersion, p.Platform)
-	cache := p.path("go")
-	name := fmt.Sprintf("%s@v0.0.1-%s.%s-%s", goModule, p.goVersion, p.Platform.OS, p.Platform.Arch)
-	answer, err := p.goCommand(ctx, ".", p.fetching(ctx, cache), "mod", "download", "-json", name)
-	var got struct{ Dir, Error string }
-	if jsonErr := json.Unmarshal([]byte(answer), &got); err == nil {
-		err = jsonErr
-	}
+	env, err := p.fetchInto(ctx, filepath.Join(p.new(), "go"))
 	if err != nil {
-		return "", fetchProblem(name, err, got.Error)
+		return err
 	}
-	return p.goVersion + " for " + p.Platform.String(), p.add(".workshop/go", got.Dir)
+	name := fmt.Sprintf("%s@v0.0.1-%s.%s-%s", goModule, strings.TrimSpace(version), p.OS, p.Arch)
+	answer, err := p.goCommand(ctx, "scripts", env, "mod", "download", "-json", name)
+	if err != nil {
+		return err
+	}
+	var got struct{ Dir string }
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		return err
+	}
+	if err := os.Rename(got.Dir, p.brought("go")); err != nil {
+		return err
+	}
+	return completeGo(p.brought("go"))
+}
+
+// completeGo undoes what Go needs to be published as a module: its go.mod files have another name
+// there, and no file is executable. The go command does the same when it uses such a module.
+func completeGo(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if entry.Name() == "_go.mod" {
+			return os.Rename(path, filepath.Join(filepath.Dir(path), "go.mod"))
+		}
+		below, err := filepath.Rel(dir, path)
+		isProgram := strings.HasPrefix(below, "bin/") || strings.HasPrefix(below, "pkg/tool/")
+		if err != nil || !isProgram {
+			return err
+		}
+		return os.Chmod(path, 0o755)
+	})
 }
 
 // fetchModules fetches what go needs in each module, in the workspace, and for generators.
-func (p *packer) fetchModules(ctx context.Context, step *ui.Step) (string, error) {
+func (p *packer) fetchModules(ctx context.Context, step *ui.Step) error {
 	all, err := chapters.All(p.source)
 	if err != nil {
-		return "", err
+		return err
 	}
-	modules := chapters.Modules(all)
-	cache := p.path("modules")
-	env := p.fetching(ctx, cache)
+	env, err := p.fetchInto(ctx, p.modules())
+	if err != nil {
+		return err
+	}
 	alone := append(slices.Clone(env), "GOWORK=off")
-	for _, module := range modules {
+	// List packages in the workspace, because "mod download" would fetch every module that any module
+	// names. With -e, a learner's package may be broken.
+	packages := []string{"list", "-e", "-deps", "-test", "-tags=check,e2e"}
+	for _, module := range chapters.Modules(all) {
 		step.Update("%s", module)
+		packages = append(packages, "./"+module+"/...")
 		// The graph needs more modules' go.mod files than the download.
 		for _, args := range [][]string{{"mod", "download"}, {"mod", "graph"}} {
 			if _, err := p.goCommand(ctx, module, alone, args...); err != nil {
-				return "", fetchProblem("the modules of "+module, err, "")
+				return err
 			}
 		}
 		if err := p.fetchGenerators(ctx, module, alone); err != nil {
-			return "", err
+			return err
 		}
 	}
 	step.Update("go.work")
-	// List packages, because "mod download" would fetch every module that any module names. With
-	// -e, a learner's package may be broken.
-	args := []string{"list", "-e", "-deps", "-test", "-tags=check,e2e"}
-	for _, module := range modules {
-		args = append(args, "./"+module+"/...")
+	inWorkspace := append(env, "GOWORK="+filepath.Join(p.source, "go.work")) // overrides the user's
+	if _, err := p.goCommand(ctx, ".", inWorkspace, packages...); err != nil {
+		return err
 	}
-	workspace := append(env, "GOWORK="+filepath.Join(p.source, "go.work")) // overrides the user's
-	if _, err := p.goCommand(ctx, ".", workspace, args...); err != nil {
-		return "", fetchProblem("the modules of go.work", err, "")
-	}
-	before, zips := len(p.entries), 0
-	if err := p.add(".workshop/proxy", filepath.Join(cache, "cache", "download")); err != nil {
-		return "", err
-	}
-	for _, e := range p.entries[before:] {
-		if strings.HasSuffix(e.Name, ".zip") {
-			zips++
-		}
-	}
-	return fmt.Sprintf("%d for %s and go.work", zips, ui.Plural(len(modules), "module")), nil
+	_, err = process.Git(ctx, p.source, "checkout", "--quiet", "--", ".") // go has changed go.work.sum
+	return err
 }
 
 // codeGenerator is the module whose script kube_codegen.sh builds generators in the module's own
@@ -102,33 +121,39 @@ func (p *packer) fetchGenerators(ctx context.Context, module string, env []strin
 	}
 	dir, err := p.goCommand(ctx, module, env, "list", "-m", "-f", "{{.Dir}}", codeGenerator)
 	if err != nil {
-		return fetchProblem(codeGenerator, err, "")
+		return err
 	}
-	_, err = p.goCommand(ctx, strings.TrimSpace(dir), env, "list", "-deps", "./cmd/...", "k8s.io/kube-openapi/cmd/openapi-gen")
-	if err != nil {
-		return fetchProblem("the modules of "+codeGenerator, err, "")
-	}
-	return nil
+	generators := []string{"./cmd/...", "k8s.io/kube-openapi/cmd/openapi-gen"}
+	_, err = p.goCommand(ctx, strings.TrimSpace(dir), env, append([]string{"list", "-deps"}, generators...)...)
+	return err
 }
 
-// fetching makes go fetch into a cache of its own. It asks the user's cache first, to save network
+// addProxy turns the module cache, when nothing needs it any more, into the archive's proxy.
+func (p *packer) addProxy(context.Context, *ui.Step) error {
+	downloaded := filepath.Join(p.modules(), "cache", "download")
+	return errors.Join(
+		os.RemoveAll(filepath.Join(downloaded, filepath.FromSlash(goModule))), // go may have fetched one for itself
+		os.Rename(downloaded, p.brought("proxy")),
+	)
+}
+
+// fetchInto makes go fetch into a cache of its own. It asks the user's cache first, to save network
 // traffic.
-func (p *packer) fetching(ctx context.Context, cache string) []string {
-	// Without an answer, go fetches over the network.
-	answer, _ := p.goCommand(ctx, "scripts", nil, "env", "-json", "GOMODCACHE", "GOPROXY")
-	user := map[string]string{}
-	_ = json.Unmarshal([]byte(answer), &user)
-	env := []string{"GOMODCACHE=" + cache, "GOFLAGS=-modcacherw"}
-	if own := filepath.Join(user["GOMODCACHE"], "cache", "download"); filepath.IsAbs(own) {
-		env = append(env, "GOPROXY="+fileProxy(own)+","+user["GOPROXY"])
+func (p *packer) fetchInto(ctx context.Context, cache string) ([]string, error) {
+	answer, err := p.goCommand(ctx, "scripts", nil, "env", "GOMODCACHE", "GOPROXY")
+	if err != nil {
+		return nil, err
 	}
-	return env
+	users, proxy, _ := strings.Cut(strings.TrimSpace(answer), "\n")
+	own := (&url.URL{Scheme: "file", Path: filepath.Join(users, "cache", "download")}).String()
+	return []string{
+		"GOMODCACHE=" + cache,
+		"GOFLAGS=-modcacherw",
+		"GOPROXY=" + strings.ReplaceAll(own, ",", "%2C") + "," + proxy, // a list
+	}, nil
 }
 
-// fileProxy is a folder as an element of GOPROXY, which is a list.
-func fileProxy(dir string) string {
-	return strings.ReplaceAll((&url.URL{Scheme: "file", Path: dir}).String(), ",", "%2C")
-}
+var downloading = regexp.MustCompile(`(?m)^go: downloading .*\n`)
 
 // goCommand runs go in a folder, which may be relative to the packed source, and returns its
 // output.
@@ -138,29 +163,16 @@ func (p *packer) goCommand(ctx context.Context, folder string, env []string, arg
 		command.Dir = filepath.Join(p.source, folder)
 	}
 	command.Env = slices.Concat(os.Environ(), env)
-	var stdout strings.Builder
-	var messages []string
-	command.Stdout = &stdout
-	command.Stderr = &process.Lines{Do: func(line string) {
-		if !strings.HasPrefix(line, "go: downloading ") {
-			messages = append(messages, line)
-		}
-	}}
-	if err := command.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		return stdout.String(), fmt.Errorf("go %s: %w\n%s", args[0], err, shorten(strings.Join(messages, "\n")))
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if err == nil || ctx.Err() != nil {
+		return stdout.String(), ctx.Err()
 	}
-	return stdout.String(), nil
-}
-
-// fetchProblem says that something couldn't be fetched, and why if that is known.
-func fetchProblem(what string, err error, reason string) error {
-	if reason != "" {
-		err = errors.New(reason)
-	}
-	p := problem.New("%s can't be fetched", what).ToDo("see what go reports").Because(err)
-	p.Explain(problem.OfGo(), err.Error())
-	return p
+	reported := stdout.String() + downloading.ReplaceAllString(stderr.String(), "") // some answers are in JSON
+	failed := problem.New("go %s in %s failed", strings.Join(args, " "), folder).
+		ToDo("see what go reports").
+		Because(fmt.Errorf("%w\n%s", err, reported))
+	failed.Explain(problem.OfGo(), reported)
+	return "", failed
 }

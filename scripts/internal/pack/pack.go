@@ -7,166 +7,105 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
-	"example.com/operators/scripts/internal/controlplane"
-	"example.com/operators/scripts/internal/lock"
-	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/gobuild"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
 const folder = "operators" // the archive's top folder
 
-// The free disk space that packing needs, in bytes: 0.7 GiB for modules, 0.6 for Go and 0.6 for
-// programs. In the archive, Go and the programs shrink to less than half. The modules are
-// compressed already.
-const (
-	neededToGather  = 2 << 30
-	neededToArchive = 3 << 29
-)
-
-var platforms = []controlplane.Platform{
-	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
-}
-
 type Options struct {
 	Root     string // of the repository
-	Platform controlplane.Platform
-	Output   string // the archive, or a folder for it; "": a folder in .workshop
+	OS, Arch string // of the machines that the archive is for, as in GOOS and GOARCH
 	UI       *ui.UI
-	// Build builds the missing components of the control plane.
-	Build func(context.Context, *controlplane.Builder) error
-}
-
-type Result struct {
-	Path     string
-	Size     int64 // of the archive, in bytes
-	Unpacked int64 // of all that is in it
-	SHA256   string
-	Elapsed  time.Duration
 }
 
 type packer struct {
 	Options
-	dir       string // for temporary files: .workshop/pack
-	source    string // the repository as committed
-	commit    string
-	date      time.Time // of the commit
-	goVersion string    // such as go1.26.8
-	entries   []entry   // of the archive
+	dir    string // .workshop/pack
+	source string // the repository as committed, which becomes the archive
 }
 
-// Pack makes the archive. It keeps the programs that it has built for the next archive.
-func Pack(ctx context.Context, o Options) (Result, error) {
-	start := time.Now()
-	if err := checkPlatform(o.Platform); err != nil {
-		return Result{}, err
-	}
+// Pack makes the archive in .workshop/pack, and returns its path.
+func Pack(ctx context.Context, o Options) (archive string, err error) {
 	p := &packer{Options: o, dir: filepath.Join(o.Root, ".workshop", "pack")}
-	output, err := p.output()
-	if err != nil {
-		return Result{}, err
-	}
-	release, err := lock.Acquire(ctx, p.dir, func(holder string) { o.UI.Say("waiting for %s", holder) })
-	if err != nil {
-		return Result{}, err
-	}
-	defer release()
-	const elsewhere = "choose another disk (--output for the archive)"
-	if err := errors.Join(controlplane.CheckFree(p.dir, neededToGather, "to gather what goes into the archive", elsewhere),
-		controlplane.CheckFree(filepath.Dir(output), neededToArchive, "for the archive", elsewhere)); err != nil {
-		return Result{}, err
-	}
-	if err := p.gather(ctx); err != nil {
-		return Result{}, err
-	}
-	result, err := p.write(ctx, output)
-	result.Elapsed = time.Since(start)
-	return result, errors.Join(err, p.clean())
-}
-
-// gather creates all parts and adds them to the archive. Those that can fail early come first.
-func (p *packer) gather(ctx context.Context) error {
-	for _, part := range []func() error{
-		p.clean,
-		func() error { return p.step(ctx, "the repository as committed", p.takeSource) },
-		func() error { return p.step(ctx, "Go", p.fetchGo) },
-		func() error { return p.step(ctx, "modules", p.fetchModules) },
-		func() error { return p.buildControlPlane(ctx) },
-		func() error { return p.step(ctx, "the workshop's program", p.buildTool) },
-		func() error { return p.anonymize(ctx) },
-		func() error { return p.add("", p.source) },
-		p.addMarker,
-	} {
-		if err := part(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// step runs one part and shows it. A part returns a short description of its result.
-func (p *packer) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) error {
-	err := p.UI.While(what, func(step *ui.Step) (string, error) {
-		summary, err := part(ctx, step)
-		return what + ": " + summary, err
-	})
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// clean removes temporary files. Go and the built programs stay for the next archive.
-func (p *packer) clean() error {
-	return errors.Join(os.RemoveAll(p.path("source")), os.RemoveAll(p.path("modules")), os.RemoveAll(p.path("workshop")), os.RemoveAll(p.path(marker)))
-}
-
-func (p *packer) path(name string) string { return filepath.Join(p.dir, name) }
-
-func (p *packer) output() (string, error) {
-	name := fmt.Sprintf("%s-%s-%s.tar.gz", folder, p.Platform.OS, p.Platform.Arch)
-	if p.Output == "" {
-		return p.path(name), nil
-	}
-	path, err := filepath.Abs(p.Output)
-	if err != nil {
+	p.source = filepath.Join(p.new(), folder)
+	if err := errors.Join(os.RemoveAll(p.new()), os.MkdirAll(p.new(), 0o700)); err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, name)
+	defer func() { err = errors.Join(err, os.RemoveAll(p.new())) }()
+
+	archive = filepath.Join(p.dir, fmt.Sprintf("%s-%s-%s.tar.gz", folder, o.OS, o.Arch))
+	for _, part := range []struct {
+		what string
+		add  func(context.Context, *ui.Step) error
+	}{
+		{"the repository as committed", p.cloneRepository},
+		{"Go for " + o.OS + "/" + o.Arch, p.fetchGo},
+		{"modules", p.fetchModules},
+		{"the control plane", p.buildControlPlane},
+		{"the workshop's program", p.buildTool},
+		{"the proxy's files", p.addProxy},
+		{"writing " + archive, func(ctx context.Context, _ *ui.Step) error { return p.write(ctx, archive) }},
+	} {
+		err := o.UI.While(part.what, func(step *ui.Step) (string, error) { return part.what, part.add(ctx, step) })
+		if err != nil {
+			return "", err
+		}
 	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return "", problem.New("--output %s: there is no folder %s", p.Output, filepath.Dir(path)).
-			ToDo("create it first, or choose another")
-	}
-	return path, nil
+	return archive, nil
 }
 
-func checkPlatform(platform controlplane.Platform) error {
-	if slices.Contains(platforms, platform) {
-		return nil
+// new is the folder for everything temporary.
+func (p *packer) new() string { return filepath.Join(p.dir, "new") }
+
+// brought is the path of something in the archive's .workshop.
+func (p *packer) brought(name string) string { return filepath.Join(p.source, ".workshop", name) }
+
+// cloneRepository takes the last commit. It is a git repository in the archive, too, because
+// `workshop` reads the given version of an exercise from git.
+func (p *packer) cloneRepository(ctx context.Context, step *ui.Step) error {
+	changes, err := process.Git(ctx, p.Root, "status", "--porcelain")
+	if err != nil {
+		return err
 	}
-	var known []string
-	for _, k := range platforms {
-		known = append(known, fmt.Sprintf("--os %s --arch %s", k.OS, k.Arch))
+	if len(changes) > 0 {
+		step.Note("! these changes aren't committed, so they aren't in the archive:\n%s", changes)
 	}
-	p := problem.New("there is no archive for %s", platform).
-		ToDo("choose one of: %s", strings.Join(known, ", "))
-	if platform.OS == "windows" {
-		p.Fix = "for WSL2 take --os linux; " + p.Fix
+	from := (&url.URL{Scheme: "file", Path: p.Root}).String()
+	if _, err := process.Git(ctx, p.dir, "clone", "--quiet", "--depth=1", "--no-tags", "--template=", from, p.source); err != nil {
+		return err
 	}
-	return p
+	if _, err := process.Git(ctx, p.source, "remote", "remove", "origin"); err != nil {
+		return err
+	}
+	if err := os.Mkdir(p.brought(""), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(p.brought(marker), nil, 0o600)
 }
 
-func size(bytes int64) string {
-	const mib = 1 << 20
-	if bytes < 1000*mib {
-		return fmt.Sprintf("%d MiB", (bytes+mib-1)/mib)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+func (p *packer) platform() []string { return []string{"GOOS=" + p.OS, "GOARCH=" + p.Arch} }
+
+// buildControlPlane builds it in the archive's folder. If the archive is for this platform, most of
+// its packages are in Go's cache already.
+func (p *packer) buildControlPlane(ctx context.Context, step *ui.Step) error {
+	controlPlane := gobuild.NewControlPlane(p.source)
+	controlPlane.Env = p.platform()
+	return controlPlane.Build(ctx, nil, func(done gobuild.Progress) { step.Update("%s", done) })
+}
+
+// buildTool builds the workshop's program with only the packed modules.
+func (p *packer) buildTool(ctx context.Context, step *ui.Step) error {
+	return gobuild.Build{
+		What:     "the workshop's program",
+		Dir:      filepath.Join(p.source, "scripts"),
+		Args:     []string{"-trimpath", "-ldflags=-s -w", "-o", p.brought("bin/workshop"), "./cmd/workshop"},
+		Env:      append(p.platform(), "GOMODCACHE="+p.modules(), "GOPROXY=off", "GOFLAGS=-modcacherw"),
+		Progress: func(done gobuild.Progress) { step.Update("%s", done) },
+	}.Run(ctx)
 }

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"example.com/operators/scripts/internal/lock"
+	"example.com/operators/scripts/internal/process"
 )
 
 // variable is the environment variable with the run's folder.
@@ -43,7 +43,7 @@ func Begin(ctx context.Context, root string, waiting func(holder string)) (*Run,
 		return nil, err
 	}
 	// The system drops the lock of a process that dies, so the former run's process has ended.
-	if r.release, err = lock.Acquire(ctx, filepath.Join(r.state, "tests"), waiting); err != nil {
+	if r.release, err = process.Lock(ctx, filepath.Join(r.state, "tests"), waiting); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(r.clear(ctx), os.MkdirAll(r.temporary(), 0o700)); err != nil {
@@ -79,7 +79,7 @@ func Sweep(ctx context.Context, root string) error {
 	}
 	trying, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	release, err := lock.Acquire(trying, filepath.Join(r.state, "tests"), func(string) { giveUp() })
+	release, err := process.Lock(trying, filepath.Join(r.state, "tests"), func(string) { giveUp() })
 	if trying.Err() != nil && ctx.Err() == nil {
 		return nil
 	}

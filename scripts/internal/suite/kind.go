@@ -8,16 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/kubectl"
-	"example.com/operators/scripts/internal/process"
-	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -59,8 +55,7 @@ func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 	if _, err := k.cluster.Down(ctx, true, waiting); err != nil {
 		return "", err
 	}
-	result, err := k.cluster.Up(ctx, clusterOptions(step))
-	if err != nil {
+	if _, err := k.cluster.Up(ctx, func(doing string) { step.Update("%s", doing) }); err != nil {
 		return "", err
 	}
 	step.Update("the stand-in for its Pods' images")
@@ -68,7 +63,7 @@ func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 		return "", err
 	}
 	status, err := k.cluster.Status(ctx)
-	return fmt.Sprintf("Kubernetes %s, in %s", status.Version, result.Elapsed), err
+	return "Kubernetes " + status.Version, err
 }
 
 func (k *onKind) all(ctx context.Context) {
@@ -77,9 +72,6 @@ func (k *onKind) all(ctx context.Context) {
 	})
 	for _, chapter := range k.Chapters {
 		k.tour(ctx, chapter, k.cluster)
-		k.step(ctx, chapter.Name+": with kubectl apply and go run", func(ctx context.Context, step *ui.Step) (string, error) {
-			return "the sample is Ready", k.plainWay(ctx, chapter)
-		})
 	}
 	k.applyCRDs(ctx, k.kubectl)
 	k.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
@@ -126,57 +118,3 @@ func (k *onKind) endToEnd(ctx context.Context, step *ui.Step, chapter chapters.C
 	)
 	return k.goTest(ctx, step, chapter.Name, env, "-tags=e2e", "-timeout=30m", "./test/e2e")
 }
-
-// plainWay does what the top README says, without the workshop. It applies the CRD, starts the
-// program with go run, applies the sample, and waits until it is Ready. Projects use make install
-// and make run.
-func (k *onKind) plainWay(ctx context.Context, chapter chapters.Chapter) (err error) {
-	parts := chapter.Parts()
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	command := process.NewCommand(running, time.Minute, "go", "run", "./"+chapter.Name)
-	if chapter.IsProject() {
-		install := process.NewCommand(ctx, time.Minute, "make", "-C", chapter.Dir, "install", "KUBECTL=kubectl")
-		install.Env = k.pointed()
-		if output, err := install.CombinedOutput(); err != nil {
-			return fmt.Errorf("make install: %w\n%s", err, output)
-		}
-		command = process.NewCommand(running, time.Minute, "make", "-C", chapter.Dir, "run")
-	} else if _, err := k.kubectl.Run(ctx, "apply", "-f", parts.CRD); err != nil {
-		return err
-	}
-	var log process.Buffer
-	command.Dir, command.Env = k.Root, k.pointed()
-	command.Stdout, command.Stderr = &log, &log
-	if err := command.Start(); err != nil {
-		return err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
-	defer func() {
-		cleanUp, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
-		defer cancel()
-		// Delete the objects before the program stops, because it may have to remove their
-		// finalizers.
-		_, deleteErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.Sample)
-		stop()
-		<-ended // it is killed after a minute
-		_, crdErr := k.kubectl.Run(cleanUp, "delete", "--ignore-not-found", "-f", parts.CRD)
-		if err = errors.Join(err, deleteErr, crdErr); err != nil {
-			err = fmt.Errorf("%w\nthe program's log:\n%s", err, &log)
-		}
-	}()
-	p, err := program.OfChapter(chapter)
-	if err != nil {
-		return err
-	}
-	for _, example := range p.Examples {
-		if _, err := k.kubectl.Run(ctx, "apply", "-f", example); err != nil {
-			return err
-		}
-	}
-	_, err = k.kubectl.Run(ctx, append([]string{"wait", "--timeout=3m"}, p.Settled()...)...)
-	return err
-}
-
-func (k *onKind) pointed() []string { return append(os.Environ(), k.kubectl.Environment()...) }

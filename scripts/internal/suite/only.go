@@ -45,11 +45,11 @@ func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writ
 	}
 	defer end(&err)
 	defer s.this.Keep(clusters + testCluster) // unless interrupted, as tests would leave Foos on it
-	result, err := cluster.UpShown(ctx, s.UI, s.Cluster(), 0)
+	outcome, err := cluster.UpShown(ctx, s.UI, s.Cluster())
 	if err != nil {
 		return false, err
 	}
-	if result.Outcome != cluster.AlreadyUp {
+	if outcome != cluster.AlreadyUp {
 		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", testCluster)
 	}
 	colours := ui.NewPalette(ui.Coloured(os.Stdout))

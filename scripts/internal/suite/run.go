@@ -102,13 +102,9 @@ func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
 		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
 			return "", err
 		}
-		result, err := c.Up(ctx, clusterOptions(step))
-		return fmt.Sprintf("%d nodes", result.Nodes), err
+		outcome, err := c.Up(ctx, func(doing string) { step.Update("%s", doing) })
+		return string(outcome), err
 	})
-}
-
-func clusterOptions(step *ui.Step) cluster.UpOptions {
-	return cluster.UpOptions{Progress: func(what string) { step.Update("%s", what) }}
 }
 
 func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {

@@ -167,7 +167,7 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 }
 
 // allTags select the tests that need docker, which OnKind runs, and the one that interrupts runs.
-const allTags = "-tags=kind,e2e,leftovers"
+const allTags = "-tags=kind,e2e"
 
 func (s *Suite) staticcheck() string { return filepath.Join(s.Root, ".workshop", "bin", "staticcheck") }
 

@@ -16,8 +16,8 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/controlplane"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -115,7 +115,7 @@ func copyRepository(root, copied, bin string) error {
 	}
 	to := filepath.Join(copied, ".workshop", "bin")
 	err := os.MkdirAll(to, 0o700)
-	for _, name := range controlplane.Files() {
+	for _, name := range gobuild.ControlPlaneFiles() {
 		err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
 	}
 	return err

@@ -1,3 +1,5 @@
+//go:build ignore
+
 // Command standin replaces nginx, and any application that answers HTTP, where no image can be
 // pulled. It is the only file in an image FROM scratch.
 //

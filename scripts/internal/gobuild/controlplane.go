@@ -1,0 +1,203 @@
+package gobuild
+
+// The control plane: a whole cluster and kubectl in one program, from the module in
+// scripts/controlplane. Package cluster runs it.
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shirou/gopsutil/v4/disk"
+	"golang.org/x/mod/modfile"
+
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
+)
+
+// ControlPlaneFile is the name of the program in a folder Bin.
+const ControlPlaneFile = "controlplane"
+
+const stampFile = "." + ControlPlaneFile + ".stamp"
+
+// links are the names by which others call the control plane. The first two are for envtest.
+func links() []string { return []string{"etcd", "kube-apiserver", "kubectl"} }
+
+// ControlPlaneFiles are all of its files in the folder Bin. With its stamp, which matches go.mod,
+// `up` knows that there is nothing to build.
+func ControlPlaneFiles() []string { return append(links(), ControlPlaneFile, stampFile) }
+
+type ControlPlane struct {
+	State  string   // .workshop, whose lock is held during a build
+	Module string   // the folder whose go.mod pins everything
+	Bin    string   // where the program and its stamp go
+	Env    []string // such as GOOS=linux. The stamp doesn't contain it, so each platform has its own Bin
+}
+
+func NewControlPlane(root string) *ControlPlane {
+	state := filepath.Join(root, ".workshop")
+	return &ControlPlane{
+		State:  state,
+		Module: filepath.Join(root, "scripts", "controlplane"),
+		Bin:    filepath.Join(state, "bin"),
+	}
+}
+
+// IsBuilt reports whether the program is there, and was built from the present go.mod and main.go.
+func (c *ControlPlane) IsBuilt() (bool, error) {
+	want, err := c.Stamp()
+	if err != nil {
+		return false, err
+	}
+	got, err := os.ReadFile(filepath.Join(c.Bin, stampFile))
+	if err != nil || string(got) != want {
+		return false, nil
+	}
+	_, err = os.Stat(filepath.Join(c.Bin, ControlPlaneFile))
+	return err == nil, nil
+}
+
+// Stamp returns a hash of the program's source.
+func (c *ControlPlane) Stamp() (string, error) {
+	hash := sha256.New()
+	for _, name := range []string{"go.mod", "main.go"} {
+		data, err := os.ReadFile(filepath.Join(c.Module, name))
+		if err != nil {
+			return "", fmt.Errorf("read the source of the control plane: %w", err)
+		}
+		hash.Write(data)
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil)), nil
+}
+
+// Build builds the program unless it is up to date. It calls waiting if another command builds at
+// the moment. A build that was cancelled continues at the next call, from what is in Go's cache.
+func (c *ControlPlane) Build(ctx context.Context, waiting func(holder string), progress func(Progress)) (err error) {
+	release, err := process.Lock(ctx, c.State, waiting)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if built, err := c.IsBuilt(); err != nil || built { // another command may have built it meanwhile
+		return err
+	}
+	if err := checkCache(ctx); err != nil {
+		return err
+	}
+	// go's temporary files are in this folder, too, so a finished program is renamed and never partial.
+	dir := filepath.Join(c.Bin, ".new")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	flags, err := c.linkerFlags()
+	if err != nil {
+		return err
+	}
+	err = Build{
+		What:     "the control plane",
+		Dir:      c.Module,
+		Args:     []string{"-ldflags", flags, "-o", filepath.Join(dir, ControlPlaneFile), "."},
+		Env:      append(c.Env, "GOTMPDIR="+dir),
+		Progress: progress,
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	return c.install(dir)
+}
+
+// install moves the new program to its place, without disturbing a process that runs the old one.
+// The stamp comes last, so the next build repeats one that was interrupted.
+func (c *ControlPlane) install(dir string) error {
+	for _, name := range links() {
+		if err := os.Symlink(ControlPlaneFile, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, name := range append(links(), ControlPlaneFile) {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(c.Bin, name)); err != nil {
+			return err
+		}
+	}
+	stamp, err := c.Stamp()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.Bin, stampFile), []byte(stamp), 0o600)
+}
+
+// BuildKubectl builds just kubectl, unless there is one, for kind, whose node image has the rest.
+func (c *ControlPlane) BuildKubectl(ctx context.Context, progress func(Progress)) error {
+	kubectl := filepath.Join(c.Bin, "kubectl")
+	if _, err := os.Stat(kubectl); err == nil {
+		return nil
+	}
+	flags, err := c.linkerFlags()
+	if err != nil {
+		return err
+	}
+	args := []string{"-ldflags", flags, "-o", kubectl, "k8s.io/kubernetes/cmd/kubectl"}
+	return Build{What: "kubectl", Dir: c.Module, Args: args, Progress: progress}.Run(ctx)
+}
+
+// linkerFlags turn off debug information, and set the version of Kubernetes that go.mod pins.
+// Without it, kubectl and the API server report v0.0.0-master.
+func (c *ControlPlane) linkerFlags() (string, error) {
+	path := filepath.Join(c.Module, "go.mod")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	file, err := modfile.Parse(path, content, nil)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == "k8s.io/kubernetes" })
+	if i < 0 {
+		return "", fmt.Errorf("%s doesn't require k8s.io/kubernetes", path)
+	}
+	version := file.Require[i].Mod.Version
+	parts := strings.Split(strings.TrimPrefix(version, "v"), ".") // modfile has checked that there are three
+	const at = " -X k8s.io/component-base/version."
+	return "-s -w" + at + "gitVersion=" + version + at + "gitMajor=" + parts[0] + at + "gitMinor=" + parts[1], nil
+}
+
+const gib = 1 << 30
+
+// The disk space for a first build, in bytes: 3.4 GiB in Go's cache and 0.6 in .workshop, and a
+// reserve for a cluster.
+const (
+	NeededInCache    = 5 * gib
+	NeededInWorkshop = 1 * gib
+)
+
+func checkCache(ctx context.Context) error {
+	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOCACHE: %w", err)
+	}
+	return CheckFree(strings.TrimSpace(string(cache)), NeededInCache, "to build the control plane")
+}
+
+// CheckFree returns an error with advice if the disk of dir, which need not exist yet, has too little
+// space left.
+func CheckFree(dir string, needed uint64, purpose string) error {
+	usage, err := disk.Usage(dir)
+	for parent := filepath.Dir(dir); err != nil && parent != dir; parent = filepath.Dir(dir) {
+		dir = parent
+		usage, err = disk.Usage(dir)
+	}
+	if err != nil || usage.Free >= needed {
+		return err
+	}
+	left, need := float64(usage.Free)/gib, float64(needed)/gib
+	return problem.New("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, left, need, purpose).
+		ToDo("free some space, set GOCACHE to a folder on a disk that has more, or copy the repository to one")
+}

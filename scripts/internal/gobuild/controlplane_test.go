@@ -1,0 +1,114 @@
+package gobuild
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/testkit"
+)
+
+// goThatBuilds answers like go: it prints a package's name and "builds" the program that it is asked
+// for.
+const goThatBuilds = `#!/bin/sh
+case "$1 $2" in "env GOCACHE") echo "${TMPDIR:-/tmp}"; exit ;; esac
+echo some/package >&2
+[ -z "$FAILS_WITH" ] || { echo "$FAILS_WITH" >&2; exit 1; }
+[ -z "$HANGS" ] || { trap 'exit 1' INT; while :; do :; done; }
+while [ "$1" != -o ]; do shift; done
+echo "for $GOOS, cgo $CGO_ENABLED" > "$2"
+`
+
+// withFakeGo returns a control plane that isn't built yet, and puts that script in go's place.
+func withFakeGo(t *testing.T) *ControlPlane {
+	t.Helper()
+	dir := testkit.Write(t, t.TempDir(), map[string]string{"go": goThatBuilds})
+	if err := os.Chmod(filepath.Join(dir, "go"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	root := testkit.Write(t, t.TempDir(), map[string]string{
+		"scripts/controlplane/go.mod":  "module a\nrequire k8s.io/kubernetes v1.37.2\n",
+		"scripts/controlplane/main.go": "package main\n",
+	})
+	return NewControlPlane(root)
+}
+
+func (c *ControlPlane) buildForTest(ctx context.Context) error {
+	return c.Build(ctx, func(string) {}, func(Progress) {})
+}
+
+func (c *ControlPlane) mustBe(t *testing.T, built bool) {
+	t.Helper()
+	if is, err := c.IsBuilt(); is != built || err != nil {
+		t.Errorf("it is built: %v, error %v", is, err)
+	}
+}
+
+func TestBuildContinuesAfterAFailure(t *testing.T) {
+	c := withFakeGo(t)
+	c.Env = []string{"GOOS=plan9"}
+	t.Setenv("FAILS_WITH", "write /x: no space left on device")
+	err := c.buildForTest(t.Context())
+	var p *problem.Problem
+	if want := "building the control plane failed, since the disk is full"; !errors.As(err, &p) || p.What != want {
+		t.Fatalf("got %v, want %q", err, want)
+	}
+	c.mustBe(t, false)
+
+	t.Setenv("FAILS_WITH", "")
+	if err := c.buildForTest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.mustBe(t, true)
+	for _, name := range ControlPlaneFiles()[:4] { // links must lead somewhere
+		if got, err := os.ReadFile(filepath.Join(c.Bin, name)); err != nil || string(got) != "for plan9, cgo 0\n" {
+			t.Errorf("%s is %q, error %v", name, got, err)
+		}
+	}
+}
+
+func TestACancelledBuildLeavesNothingBehind(t *testing.T) {
+	c := withFakeGo(t)
+	t.Setenv("HANGS", "yes")
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := c.Build(ctx, nil, func(Progress) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(c.Bin); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, error %v", left, err)
+	}
+}
+
+func TestWhatHasToBeBuiltAgain(t *testing.T) {
+	for sentence, change := range map[string]struct{ file, content string }{
+		"go.mod has another version":  {"go.mod", "module a\nrequire k8s.io/kubernetes v1.37.3\n"},
+		"main.go has changed":         {"main.go", "package main // changed\n"},
+		"a stamp that was cut short":  {"../../.workshop/bin/" + stampFile, ""},
+		"a stamp of something before": {"../../.workshop/bin/" + stampFile, "0"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := withFakeGo(t)
+			if err := c.buildForTest(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			testkit.Write(t, c.Module, map[string]string{change.file: change.content})
+			c.mustBe(t, false)
+		})
+	}
+}
+
+func TestCheckFree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "there yet")
+	if err := CheckFree(dir, 1, "for a byte"); err != nil {
+		t.Error(err)
+	}
+	err := CheckFree(dir, 1<<60, "for everything")
+	if err == nil || !strings.Contains(err.Error(), "GiB left, 1073741824.0 GiB are needed for everything") {
+		t.Errorf("got %v", err)
+	}
+}

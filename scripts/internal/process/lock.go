@@ -1,0 +1,65 @@
+package process
+
+// One workshop command at a time changes a .workshop folder, and the next one waits. Commands that
+// only read don't take the lock.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// Lock takes the lock of a folder, which it creates if necessary. If another command holds the lock,
+// it calls waiting with that command's name (unless waiting is nil), and waits. The system drops the
+// lock of a process that dies. The caller must call release.
+func Lock(ctx context.Context, dir string, waiting func(holder string)) (release func(), err error) {
+	path := filepath.Join(dir, "lock")
+	for {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, problem.New("can't write to %s", filepath.Dir(dir)).
+				ToDo("copy the repository to a folder that you can write to").
+				Because(err)
+		}
+		lock := flock.New(path)
+		locked, err := lock.TryLock()
+		if err == nil && !locked {
+			if holder, _ := os.ReadFile(path); waiting != nil {
+				waiting(string(holder))
+			}
+			_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // `down --purge` has removed the folder
+		case err != nil:
+			return nil, err
+		case isAtItsPath(lock):
+			_ = os.WriteFile(path, []byte(thisCommand()), 0o600) // it only informs, so it may fail
+			return func() { _ = lock.Unlock() }, nil
+		}
+		_ = lock.Unlock()
+	}
+}
+
+// isAtItsPath reports whether the locked file is still the one at its path.
+func isAtItsPath(lock *flock.Flock) bool {
+	locked, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	found, err := os.Stat(lock.Path())
+	return err == nil && os.SameFile(locked, found)
+}
+
+func thisCommand() string {
+	words := append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...)
+	return fmt.Sprintf("%q (pid %d)", strings.Join(words, " "), os.Getpid())
+}
