@@ -1,48 +1,34 @@
 package judge_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"example.com/operators/scripts/internal/apitest"
-	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(isOperator) != "" {
+		testOperator()
+		return
+	}
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil { // most tests wait most of the time
 		panic(err)
 	}
-	code := m.Run()
-	if operatorDir != "" {
-		os.RemoveAll(operatorDir)
-	}
-	os.Exit(code)
+	os.Setenv(isOperator, "yes") // for the processes that the judge starts
+	os.Exit(m.Run())
 }
 
 // limitOfCorrect is for operators that should do everything. A slow machine needs it.
 const limitOfCorrect = 4 * time.Minute
-
-var operatorDir string // of the built test operator; "" if it isn't built
-
-// testOperator builds the test operator, without the race detector, which would slow down all
-// tests.
-var testOperator = sync.OnceValues(func() (binary string, err error) {
-	if operatorDir, err = os.MkdirTemp("", "testoperator-"); err != nil {
-		return "", err
-	}
-	binary = filepath.Join(operatorDir, "testoperator")
-	return binary, gobuild.Build{What: "the test operator", Args: []string{"-o", binary, "./testoperator"}}.Run(context.Background())
-})
 
 // judgedWith runs these checks of the operator with that bug, and returns their results. Both limits
 // bound waits for what the operator should do.
@@ -86,7 +72,7 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator, err := testOperator()
+	operator, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +88,7 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 // bug is a bug of the test operator, and what the judge says about it.
 type bug struct{ check, finding string }
 
-// bugs are in testoperator/main.go.
+// bugs are in testoperator_test.go.
 var bugs = map[string]bug{
 	"it only acts on a new generation":             {"drift", "isn't reverted"},
 	"it drops errors":                              {"F4a", "within 20s"},
