@@ -1,5 +1,5 @@
 // A program has exactly the permissions that it needs. Each one in its manifests is used in a Foo's
-// or TDSet's life, or has a reason here. A missing permission fails every other test.
+// or TDSet's life. A missing permission fails every other test.
 
 package acceptance
 
@@ -49,9 +49,6 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 	}
 	for _, right := range append(usage.Unused, usage.Wildcards...) {
 		s.Errorf("the program may %s, but never does", right)
-	}
-	for _, right := range usage.Stale {
-		s.Errorf("the program may not %s: delete the reason for it", right)
 	}
 	s.Logf("%d permissions, %d of them used", len(usage.Granted), len(usage.Used))
 }

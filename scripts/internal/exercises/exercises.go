@@ -1,6 +1,6 @@
 // Package exercises finds the course's exercises, reads their files, and records a learner's
 // progress. verdict runs the tests of exercises and explains the result; watch does so at each
-// save; proof shows for `workshop test` that each exercise fails as given and passes as solved.
+// save; package suite proves that each exercise fails as given and passes as solved.
 //
 // An exercise is a folder, NN-chapter/exercises/K-slug, with these files:
 //
@@ -9,6 +9,7 @@
 //	solution.go       //go:build solution          replaces it
 //	exercise_test.go  //go:build check || solution tests both; it says what fails as given
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
+//	mistakes.yaml     wrong answers, and the tests that reject them
 //	cause.yaml        only in tickets: the question about the cause, and its answers
 //	judge.yaml        only in capstones: what the learner's program manages, for the judge
 //

@@ -31,6 +31,8 @@ type Fault struct {
 	Lasts time.Duration
 	// Unsurvived says that no program survives it. It is shown but neither judged nor in the matrix.
 	Unsurvived bool
+	// Kills says that the program is killed between two writes. The judge tries each pair of writes.
+	Kills bool
 	// Replicas says that several replicas of the program run and elect a leader, if they can.
 	Replicas bool
 	// begin is nil if the fault is the death of the leader, which needs no proxy.
@@ -125,6 +127,7 @@ func All() []Fault {
 				"won't be sent again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can do another, and started again",
+			Kills:  true,
 			begin: func(t Target) *faultproxy.Fault {
 				return t.Proxy.AfterWrite(1, func(audit.Request) { t.Kill() })
 			},

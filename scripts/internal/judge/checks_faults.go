@@ -23,7 +23,7 @@ func faultChecks() (checks []Check) {
 			continue
 		}
 		check := survival(fault, func(s *scenario) { survives(s, fault) })
-		if fault.Name == "F5" {
+		if fault.Kills {
 			check.judge = survivesKills
 		}
 		checks = append(checks, check)

@@ -10,19 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/audit"
-	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/process"
 )
 
 func replicaChecks() (checks []Check) {
-	judges := map[string]func(*scenario){"F6c": frozenLeaseStops, "F7": secondReplicaTakesOver}
 	for _, fault := range faults.Survivable() {
-		if fault.Replicas {
-			check := survival(fault, judges[fault.Name])
-			check.requires = hasSecondReplica
-			checks = append(checks, check)
+		if !fault.Replicas {
+			continue
 		}
+		check := survival(fault, func(s *scenario) { leaderSuffers(s, fault) })
+		if fault.IsLeadersDeath() {
+			check.judge = secondReplicaTakesOver
+		}
+		check.requires = hasSecondReplica
+		checks = append(checks, check)
 	}
 	return append(checks, []Check{
 		{
@@ -88,11 +90,12 @@ func secondReplicaTakesOver(s *scenario) {
 	s.measure("time until the second replica has taken over", time.Since(began).Seconds(), "s")
 }
 
-// frozenLeaseStops gives the replicas work until the second one has taken over.
-func frozenLeaseStops(s *scenario) {
+// leaderSuffers begins a fault of the leader, and gives the replicas work until the second one has
+// taken over.
+func leaderSuffers(s *scenario, f faults.Fault) {
 	leader, other, _ := s.pair()
-	s.step("the leader's requests about leases hang")
-	fault := leader.Proxy.Hang(faultproxy.Resource("leases"))
+	s.step("%s begins: %s", f.Name, f.Does)
+	fault := f.Begin(faults.Target{Proxy: leader.Proxy, Kill: leader.Kill, Owned: s.resources(false)})
 	began := time.Now()
 	for i := 1; len(s.writesOf(other, began)) == 0; i++ {
 		sample := s.create(s.sample(fmt.Sprintf("work-%d", i)))

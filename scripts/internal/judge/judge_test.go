@@ -88,7 +88,7 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 // bug is a bug of the test operator, and what the judge says about it.
 type bug struct{ check, finding string }
 
-// bugs are in testoperator_test.go.
+// bugs are those of the operator in testoperator_test.go, each with the check that finds it.
 var bugs = map[string]bug{
 	"it only acts on a new generation":             {"drift", "isn't reverted"},
 	"it drops errors":                              {"F4a", "within 20s"},
