@@ -70,10 +70,10 @@ func All() []Fault {
 	return []Fault{
 		{
 			Name: "F1", Title: "watches that are cut again and again",
-			Why:    "Load balancers, proxies and restarts of the API server cut watches every day. The operator must reconnect, and miss no change.",
+			Why:    "Load balancers, proxies and restarts of the API server cut watches every day. The operator must reconnect and miss no change.",
 			Lesson: "02-informers/README.md",
-			Does: "each watch's connection is cut, and each new one's after one event; " +
-				"writes in flight fail too, because they share this HTTP/2 connection",
+			Does: "all watches are cut, and each new watch is cut after one event. " +
+				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
 			Lasts: 3 * time.Second,
 			begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting(1) },
 		},
@@ -82,8 +82,8 @@ func All() []Fault {
 			Why: "The API server forgets old versions after a few minutes. A client that was disconnected for longer must list again, " +
 				"and work out for itself what has been deleted.",
 			Lesson: "02-informers/README.md",
-			Does:   "no events arrive; when the fault ends, the watches get 410 Gone instead of them",
-			Hint:   "delete a Deployment meanwhile.",
+			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
+			Hint:   "delete a Deployment while the fault lasts.",
 			Lasts:  time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(24 * time.Hour) },
 			end:    (*faultproxy.Proxy).GoneAsEvent,
@@ -92,7 +92,7 @@ func All() []Fault {
 			Name: "F3", Title: "an API server that can't be reached for a few seconds",
 			Why:    "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.",
 			Lesson: "02-informers/README.md",
-			Does:   "all connections of the program are closed, and new ones too; you can still reach the API server",
+			Does:   "the program's connections are closed, and so is each new one. You can still reach the API server",
 			Lasts:  3 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Down() },
 		},
@@ -100,7 +100,7 @@ func All() []Fault {
 			Name: "F4a", Title: "writes that fail with 500 (internal error)",
 			Why:    "A failed write must be retried, because nobody else will do it.",
 			Lesson: "03-workqueue/README.md",
-			Does:   "writes are answered 500",
+			Does:   "writes are answered with 500",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusInternalServerError),
 		},
@@ -108,16 +108,16 @@ func All() []Fault {
 			Name: "F4b", Title: "writes that fail with 429 (too many requests)",
 			Why:    "The API server is protecting itself from overload. The operator must wait and try again.",
 			Lesson: "03-workqueue/README.md",
-			Does:   "writes are answered 429, retry in a second",
+			Does:   "writes are answered with 429, which asks the client to retry in a second",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusTooManyRequests),
 		},
 		{
 			Name: "F4c", Title: "writes that fail with 409 (conflict)",
-			Why: "A conflict means that the object has changed since the operator read it. The operator must read it again, and decide " +
+			Why: "A conflict means that the object has changed since the operator read it. The operator must read it again and decide " +
 				"again.",
 			Lesson: "03-workqueue/README.md",
-			Does:   "writes are answered 409 Conflict",
+			Does:   "writes are answered with 409 Conflict",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusConflict),
 		},
@@ -126,7 +126,7 @@ func All() []Fault {
 			Why: "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, because the events " +
 				"won't be sent again.",
 			Lesson: "03-workqueue/README.md",
-			Does:   "the program is killed after its next write, before it can do another, and started again",
+			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
 			Kills:  true,
 			begin: func(t Target) *faultproxy.Fault {
 				return t.Proxy.AfterWrite(1, func(audit.Request) { t.Kill() })
@@ -144,17 +144,17 @@ func All() []Fault {
 		},
 		{
 			Name: "F6b", Title: "watches that go silent",
-			Does:       "the watches are silent: the connection works, but no events arrive",
+			Does:       "the watches go silent: their connection works, but no events arrive",
 			Hint:       "no chapter's program notices, because client-go has no timeout for a silent watch. 03-workqueue/more/production.md shows how to set one.",
 			Unsurvived: true,
 			begin:      func(t Target) *faultproxy.Fault { return t.Proxy.Silence() },
 		},
 		{
 			Name: "F6c", Title: "a lease that the leader can't renew",
-			Why: "Only the leader's requests about the lease hang, so nothing else tells it to stop. If it doesn't watch its own clock, " +
+			Why: "If only the leader's requests for the lease hang, nothing else tells it to stop. If it doesn't watch its own clock, " +
 				"there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
-			Does:     "requests for the Lease get no response, and all others do",
+			Does:     "requests for the Lease get no response, but all others do",
 			Hint:     "the leader gives up and restarts before the lease runs out.",
 			Replicas: true,
 			begin:    func(t Target) *faultproxy.Fault { return t.Proxy.Hang(faultproxy.Resource("leases")) },
@@ -163,14 +163,14 @@ func All() []Fault {
 			Name: "F7", Title: "the death of the leader while a second replica waits",
 			Why:      "Without leader election, two replicas undo each other's work during every rollout of the operator's own Deployment.",
 			Lesson:   "03-workqueue/README.md",
-			Does:     "a second replica of the program is started; then the first one is killed",
+			Does:     "a second replica of the program starts, and when the fault ends, the first one is killed",
 			Replicas: true,
 		},
 		{
 			Name: "F8", Title: "a temporary loss of its permissions for owned objects",
 			Why:    "Permissions change while operators run. Once they are back, the operator must retry what was refused.",
 			Lesson: "03-workqueue/README.md",
-			Does:   "Deployments are forbidden",
+			Does:   "the program's requests for Deployments are answered with 403 Forbidden",
 			Lasts:  3 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Forbid(faultproxy.Resource(t.Owned...)) },
 		},
@@ -178,7 +178,7 @@ func All() []Fault {
 			Name: "F9", Title: "a cache that is seconds behind",
 			Why:    "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, or reverts newer changes.",
 			Lesson: "03-workqueue/more/stale-reads.md",
-			Does:   "each event of a watch arrives 5 seconds late, but requests get their answers at once",
+			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
 			Hint:   "change a Foo twice within these 5 seconds.",
 			Lasts:  9 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(5 * time.Second) },

@@ -117,7 +117,7 @@ func TestAFaultBeginsAndEnds(t *testing.T) {
 	tr.api.event()
 	tr.prints("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
 	tr.turn()
-	tr.prints("== F4a begins: writes are answered 500")
+	tr.prints("== F4a begins: writes are answered with 500")
 	tr.api.event()
 	tr.prints("request   patch deployments a/x: 500", "fault     hit 1")
 	tr.turn()
@@ -125,7 +125,7 @@ func TestAFaultBeginsAndEnds(t *testing.T) {
 	tr.api.event()
 	tr.prints("request   patch deployments a/x: 200")
 	tr.turn()
-	tr.prints("== F4a begins: writes are answered 500")
+	tr.prints("== F4a begins: writes are answered with 500")
 	tr.end() // while it lasts
 	tr.prints("== F4a ends", "program   down")
 	tr.ends()

@@ -47,14 +47,15 @@ func Command(host Host) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "judge [-f FILE] -- OPERATOR [ARG...]",
 		Short: "Judge any operator by the course's contract",
-		Long: `Judge runs an operator on the cluster behind the fault proxy, checks whether it keeps the course's promises, and prints a
-report card. The operator is your own program, unchanged. judge.yaml says what it manages, and "judge init" writes that file.
+		Long: `Judge runs an operator on the cluster, behind the fault proxy. It checks whether the operator keeps the course's promises
+and prints a report card. The operator is your own program, unchanged. judge.yaml says what it manages, and "judge init"
+writes that file.
 
 Each check has its own namespace, ServiceAccount and process. In the operator's arguments, the judge replaces {kubeconfig}
 with the path of a kubeconfig, {namespace} with the only namespace to act on, and {metrics} and {probes} with free ports. If
 no argument has {namespace}, the checks run one after another.
 ` + capstoneHelp(host) + `
-The exit status is 0 if there is no finding that isn't in the baseline, 1 if there are such findings, and 2 if something
+The exit status is 0 if every finding is in the baseline, 1 if there are new findings, and 2 if there are none but something
 couldn't be judged, or if the judge itself fails.`,
 		Example: strings.ReplaceAll(`  CALL -f judge.yaml -- ./my-operator --kubeconfig {kubeconfig} --namespace {namespace}
   CALL --only quiet,drift -- ./my-operator --kubeconfig {kubeconfig}
@@ -87,7 +88,7 @@ couldn't be judged, or if the judge itself fails.`,
 	command.Flags().StringVarP(&flags.output, "output", "o", "card", "what to print: card or json")
 	command.Flags().StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	command.Flags().StringVar(&flags.html, "html", "", "write a report with all evidence and timelines to this HTML file")
-	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report; its findings don't count")
+	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
 	command.Flags().StringSliceVar(&flags.only, "only", nil, `run only these checks ("judge explain" lists them)`)
 	command.Flags().IntVar(&flags.parallel, "parallel", DefaultParallel, "how many checks run at the same time, if {namespace} is an argument")
 	if host.Capstone != nil {
@@ -104,8 +105,8 @@ func capstoneHelp(host Host) string {
 		return ""
 	}
 	return `
-"judge 03/9" judges the program that you wrote in that capstone, as its judge.yaml says. With --solution, it judges the
-course's solution instead, so that you can compare the two reports.
+"judge 03/9" judges the program that you wrote in that capstone, with the capstone's own judge.yaml. With --solution, it
+judges the course's solution instead, so that you can compare the two reports.
 `
 }
 
@@ -166,7 +167,7 @@ func (f *flags) judge(command *cobra.Command, args []string) (report Report, err
 		return f.run(command.Context(), args)
 	}
 	if command.Flags().Changed("file") {
-		return report, problem.New("-f doesn't go with a capstone, which has a judge.yaml of its own").ToDo("leave out -f, or name an operator after --")
+		return report, problem.New("-f can't be used with a capstone, which has its own judge.yaml").ToDo("leave out -f, or name an operator after --")
 	}
 	capstone, err := f.host.Capstone(command.Context(), args[0], f.solution)
 	if err != nil {
@@ -258,7 +259,7 @@ func (f *flags) confirm(target *rest.Config) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return refused
 	}
-	fmt.Fprintf(os.Stderr, "The judge will apply CRDs to %s, create namespaces, and run the operator there. Is the cluster disposable? Type yes: ", target.Host)
+	fmt.Fprintf(os.Stderr, "The judge will apply CRDs to %s, create namespaces, and run the operator there. If the cluster is disposable, type yes: ", target.Host)
 	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil || strings.TrimSpace(answer) != "yes" {
 		return refused
@@ -306,13 +307,14 @@ func newInitCommand(host Host) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "init --crd FILE --sample FILE -- OPERATOR [ARG...]",
 		Short: "Write a judge.yaml by watching what the operator does",
-		Long: `Init runs the operator with the sample, and finds out which objects it creates, which condition becomes True, and which
-fields of these objects follow the fields of the sample. It writes this to judge.yaml. Read that file, and complete it.`,
+		Long: `Init runs the operator with the sample. It finds out which objects the operator creates, which condition becomes True,
+and which fields of these objects follow the fields of the sample. It writes all of this to judge.yaml. Read that file and
+complete it.`,
 		Example: `  ` + host.Call + ` init --crd crd.yaml --sample sample.yaml -- ./my-operator --kubeconfig {kubeconfig} --namespace {namespace}`,
 		Args:    needsOperator,
 		RunE: func(command *cobra.Command, args []string) error {
 			if _, err := os.Stat(flags.file); err == nil {
-				return NotJudged{problem.New("%s is there already", flags.file).ToDo("remove it, or name another file with -f")}
+				return NotJudged{problem.New("%s already exists", flags.file).ToDo("remove it, or name another file with -f")}
 			}
 			config := NewConfig()
 			err := absolute(&sample, &permissions)
@@ -339,7 +341,7 @@ fields of these objects follow the fields of the sample. It writes this to judge
 			if err != nil {
 				return NotJudged{err}
 			}
-			fmt.Fprintf(command.OutOrStdout(), "Wrote %s. Read it, and then run: %s -f %s -- %s\n", flags.file, host.Call, flags.file, strings.Join(args, " "))
+			fmt.Fprintf(command.OutOrStdout(), "Wrote %s. Read it, correct it, and then run: %s -f %s -- %s\n", flags.file, host.Call, flags.file, strings.Join(args, " "))
 			return nil
 		},
 	}
@@ -347,7 +349,7 @@ fields of these objects follow the fields of the sample. It writes this to judge
 	command.Flags().StringVarP(&flags.file, "file", "f", "judge.yaml", "the file to write")
 	command.Flags().StringSliceVar(&crds, "crd", nil, "a file with a CRD, or with other objects that the operator needs")
 	command.Flags().StringVar(&sample, "sample", "", "a file with one object that the operator manages")
-	command.Flags().StringVar(&permissions, "permissions", "", "a file with the operator's Roles; without it, the operator may do everything")
+	command.Flags().StringVar(&permissions, "permissions", "", "a file with the operator's Roles (without it, the operator may do everything)")
 	return command
 }
 
