@@ -15,12 +15,11 @@ import (
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/webhooks"
 )
 
 // converter is that program, once it is needed.
 type converter struct {
-	*webhooks.Local
+	*program.LocalWebhooks
 	program *process.Program
 	dir     string
 }
@@ -66,7 +65,7 @@ func (e *environment) startConverter(p program.Program) (*converter, error) {
 	if err != nil {
 		return nil, err
 	}
-	local, err := webhooks.New(dir)
+	local, err := program.NewLocalWebhooks(dir)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

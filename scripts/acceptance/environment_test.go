@@ -41,8 +41,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -65,7 +65,7 @@ type environment struct {
 	config   *rest.Config
 	client   kubernetes.Interface
 	dynamic  dynamic.Interface
-	kubectl  kubectl.Kubectl
+	kubectl  cluster.Kubectl
 	auditLog string
 	chapters []chapters.Chapter
 	all      []judged
@@ -147,7 +147,7 @@ func newEnvironment() (*environment, error) {
 	if env.dynamic, err = dynamic.NewForConfig(env.config); err != nil {
 		return nil, err
 	}
-	env.kubectl = kubectl.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: kubeconfig}
+	env.kubectl = cluster.Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: kubeconfig}
 	if binary := os.Getenv("TEST_KUBECTL"); binary != "" {
 		env.kubectl.Binary = binary
 	}

@@ -30,7 +30,6 @@ import (
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
-	"example.com/operators/scripts/internal/webhooks"
 )
 
 // scenario is a namespace with an operator that acts on it.
@@ -39,10 +38,10 @@ type scenario struct {
 	*environment
 	judged
 	namespace  string
-	account    string          // the namespace of the operator's account: the same, unless a test deletes that
-	kubeconfig string          // the operator's
-	env, flags []string        // additional ones for the operator
-	converter  *webhooks.Local // how the operator serves the conversion; nil: not at all
+	account    string                 // the namespace of the operator's account: the same, unless a test deletes that
+	kubeconfig string                 // the operator's
+	env, flags []string               // additional ones for the operator
+	converter  *program.LocalWebhooks // how the operator serves the conversion; nil: not at all
 	operator   *process.Replica
 	former     []*process.Replica              // earlier ones
 	zones      map[string][]program.ZoneChange // the operator's time zones; nil: the real ones
@@ -294,7 +293,8 @@ func (s *scenario) requests() []audit.Request {
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("get the marker: %w", err)
 		}
-		if found, err := end.Mentions(marker); err != nil || found {
+		requests, err := end.Requests("")
+		if err != nil || slices.ContainsFunc(requests, func(r audit.Request) bool { return r.Name == marker }) {
 			return err
 		}
 		return errors.New("not there")

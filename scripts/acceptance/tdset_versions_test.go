@@ -22,7 +22,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faults"
-	"example.com/operators/scripts/internal/webhooks"
+	"example.com/operators/scripts/internal/program"
 )
 
 // hasVersions reports whether the program's API has several versions that the API server can have
@@ -119,7 +119,7 @@ func TestTheWebhookIsKilled(t *testing.T) {
 func (s *scenario) convertsTDSets(stored string) {
 	s.Helper()
 	var err error
-	s.converter, err = webhooks.New(s.TempDir())
+	s.converter, err = program.NewLocalWebhooks(s.TempDir())
 	s.must(err)
 	s.applyCRD(func(version map[string]any) bool {
 		version["storage"] = version["name"] == stored

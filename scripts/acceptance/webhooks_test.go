@@ -6,7 +6,6 @@ package acceptance
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/webhooks"
+	"example.com/operators/scripts/internal/program"
 )
 
 func hasWebhooks(j judged) bool {
@@ -32,17 +31,13 @@ func hasWebhooks(j judged) bool {
 // takes it some moments.
 func (s *scenario) serveWebhooks() {
 	s.Helper()
-	manifests, err := os.ReadFile(s.program.Webhooks)
-	s.must(err)
-	local, err := webhooks.New(s.TempDir())
-	s.must(err)
-	configurations, err := local.Configurations(manifests, s.namespace)
+	local, configurations, err := s.program.PrepareWebhooks(s.Context(), s.kubectl, s.TempDir(), s.namespace)
 	s.must(err)
 	s.flags = local.Flags()
 	s.start()
 	s.must(local.Await(s.Context()))
 	s.Cleanup(func() {
-		if err := webhooks.Delete(context.Background(), s.kubectl); err != nil {
+		if err := program.DeleteWebhooks(context.Background(), s.kubectl); err != nil {
 			s.Error(err)
 		}
 	})

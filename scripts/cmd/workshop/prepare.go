@@ -14,17 +14,15 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gobuild"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
-	"example.com/operators/scripts/internal/webhooks"
 )
 
 type prepared struct {
 	cluster    cluster.Backend
 	config     *rest.Config // the administrator's
-	kubectl    kubectl.Kubectl
+	kubectl    cluster.Kubectl
 	binary     string
 	dir        string   // for temporary files while the program runs; the caller removes it
 	kubeconfig string   // the program's, with no more permissions than its manifests grant
@@ -42,7 +40,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 		return nil, err
 	}
 	// Webhooks that a killed run has left would reject the examples.
-	if err := webhooks.Delete(ctx, k); err != nil {
+	if err := program.DeleteWebhooks(ctx, k); err != nil {
 		return nil, err
 	}
 	if err := p.Apply(ctx, k); err != nil {
@@ -51,7 +49,7 @@ func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	var later []string
 	for _, file := range p.Examples {
 		switch _, err := k.Run(ctx, "apply", "-f", file); {
-		case kubectl.NeedsConversion(err):
+		case cluster.NeedsConversion(err):
 			later = append(later, file)
 		case err != nil:
 			return nil, err

@@ -22,7 +22,6 @@ import (
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/webhooks"
 )
 
 func newRunCommand() *cobra.Command {
@@ -125,7 +124,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 // needs the flags.
 func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (flags []string, stop func(), err error) {
 	// Before the program reads anything: without a conversion, it would see TDSets without windows.
-	local, configurations, err := webhooks.Prepare(ctx, ready.kubectl, p.Webhooks, p.CRD, ready.dir, "")
+	local, configurations, err := p.PrepareWebhooks(ctx, ready.kubectl, ready.dir, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +147,7 @@ func serveWebhooks(ctx context.Context, p program.Program, ready *prepared) (fla
 	stop = func() {
 		cancel()
 		<-done
-		if err := webhooks.Delete(context.WithoutCancel(ctx), ready.kubectl); err != nil {
+		if err := program.DeleteWebhooks(context.WithoutCancel(ctx), ready.kubectl); err != nil {
 			fmt.Fprintln(os.Stderr, "workshop: the webhooks are still called, though nobody answers them; the next run deletes them:", err)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/runs"
 	"example.com/operators/scripts/internal/ui"
@@ -85,8 +84,8 @@ func simulated() *cluster.Cluster {
 	return cluster.New(theRoot(), theControlPlane().Bin, theName())
 }
 
-func kubectlOn(c cluster.Backend) kubectl.Kubectl {
-	return kubectl.Kubectl{Binary: filepath.Join(theControlPlane().Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+func kubectlOn(c cluster.Backend) cluster.Kubectl {
+	return cluster.Kubectl{Binary: filepath.Join(theControlPlane().Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // ensureUp returns the cluster when it is ready.

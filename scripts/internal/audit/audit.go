@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Request is one request that the API server has answered, or a watch that has begun.
@@ -33,8 +35,8 @@ type Request struct {
 	Code      int32
 	// When the API server, or the fault proxy, received and answered it.
 	Received, Answered time.Time
-	// What only a fault proxy that keeps writes has: the body of a write, and the resourceVersion of
-	// the object in the answer. Both are "" for other requests.
+	// What only the fault proxy knows: the body of a write, and the resourceVersion of the object in
+	// the answer.
 	Body, ResourceVersion string
 }
 
@@ -65,6 +67,16 @@ func (r Request) String() string {
 	return fmt.Sprintf("%-6s %s  %d", r.Method(), r.URI, r.Code)
 }
 
+// Query returns the parameters in the request's URI.
+func (r Request) Query() url.Values {
+	_, query, _ := strings.Cut(r.URI, "?")
+	values, _ := url.ParseQuery(query) // leaves out what it can't parse
+	return values
+}
+
+// IsApply reports whether the request is a server-side apply, which may create the object.
+func (r Request) IsApply() bool { return r.Verb == "patch" && r.Query().Has("fieldManager") }
+
 // longestLine is more than a request's line has at level Metadata.
 const longestLine = 1 << 20
 
@@ -78,30 +90,12 @@ type Log struct {
 
 // SkipToEnd skips all complete lines.
 func (l *Log) SkipToEnd() error {
-	file, err := l.open(l.Path)
+	info, err := os.Stat(l.Path)
 	if err != nil {
-		return err
-	}
-	defer file.Close()
-	begin := max(0, l.file.Size()-longestLine)
-	tail := make([]byte, l.file.Size()-begin)
-	if _, err := file.ReadAt(tail, begin); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	l.offset = begin + int64(bytes.LastIndexByte(tail, '\n')) + 1
-	return nil
-}
-
-func (l *Log) open(path string) (*os.File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("audit log: %w", err)
-	}
-	if l.file, err = file.Stat(); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("audit log: %w", err)
-	}
-	return file, nil
+	l.file, l.offset = info, max(0, info.Size()-longestLine)
+	return l.read(l.Path, func([]byte) error { return nil })
 }
 
 // Requests returns what user has sent since the last call, or all requests if user is "".
@@ -142,37 +136,24 @@ func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 // events calls do for each new event whose line contains that text. It doesn't decode the other
 // lines, because decoding is slow and most of a log is about something else.
 func (l *Log) events(text string, do func(event auditv1.Event, request Request, counts bool)) error {
-	return l.lines(func(line []byte) error {
-		var event auditv1.Event
-		if !bytes.Contains(line, []byte(text)) {
-			return nil
-		}
-		if err := json.Unmarshal(line, &event); err != nil {
-			return err
-		}
-		request, counts := requestOf(&event)
-		do(event, request, counts)
-		return nil
-	})
-}
-
-// Mentions reports whether there is a new line with that text since the last call.
-func (l *Log) Mentions(text string) (found bool, err error) {
-	err = l.lines(func(line []byte) error {
-		found = found || bytes.Contains(line, []byte(text))
-		return nil
-	})
-	return found, err
-}
-
-// lines calls do for each new line since the last call.
-func (l *Log) lines(do func(line []byte) error) error {
 	renamed, err := l.renamed()
 	if err != nil {
 		return err
 	}
 	for _, path := range append(renamed, l.Path) {
-		if err := l.read(path, do); err != nil {
+		err := l.read(path, func(line []byte) error {
+			if !bytes.Contains(line, []byte(text)) {
+				return nil
+			}
+			var event auditv1.Event
+			if err := json.Unmarshal(line, &event); err != nil {
+				return err
+			}
+			request, counts := requestOf(&event)
+			do(event, request, counts)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -201,16 +182,21 @@ func (l *Log) renamed() ([]string, error) {
 	return nil, nil // the file was deleted
 }
 
+// read calls do for each complete line after the last one.
 func (l *Log) read(path string, do func(line []byte) error) error {
-	before := l.file
-	file, err := l.open(path)
+	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("audit log: %w", err)
 	}
 	defer file.Close()
-	if another := before != nil && !os.SameFile(before, l.file); another || l.file.Size() < l.offset {
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	if l.file != nil && !os.SameFile(l.file, info) || info.Size() < l.offset {
 		l.offset = 0 // the API server has begun a new file
 	}
+	l.file = info
 	if _, err := file.Seek(l.offset, io.SeekStart); err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
@@ -256,4 +242,19 @@ func requestOf(event *auditv1.Event) (Request, bool) {
 // ServiceAccount is the user name of a ServiceAccount, as the log has it.
 func ServiceAccount(namespace, name string) string {
 	return strings.Join([]string{"system:serviceaccount", namespace, name}, ":")
+}
+
+// Readable is a request's body as JSON, or as YAML, which is how a server-side apply may look.
+func Readable(body string) string {
+	if !strings.HasPrefix(body, "k8s\x00") { // the prefix of protobuf
+		return body
+	}
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(body), nil, nil)
+	if err == nil {
+		var content []byte
+		if content, err = json.Marshal(object); err == nil {
+			return string(content)
+		}
+	}
+	return "(protobuf)"
 }

@@ -21,7 +21,6 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/deploy"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -43,7 +42,7 @@ type Demo struct {
 	tour
 	createsCRD bool // the CRD didn't exist before
 	program    program.Program
-	kubectl    kubectl.Kubectl
+	kubectl    cluster.Kubectl
 	config     *rest.Config
 	client     kubernetes.Interface
 	log        audit.Log
@@ -51,7 +50,7 @@ type Demo struct {
 
 // Run gives the tour. It returns an error if a step doesn't have the expected result.
 func (d *Demo) Run(ctx context.Context) (err error) {
-	d.kubectl = kubectl.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
+	d.kubectl = cluster.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
 	d.tour = tours[d.Chapter.Kind()](d.Chapter.Parts().Sample)
 	if d.Chapter.Solved {

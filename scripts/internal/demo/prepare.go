@@ -19,7 +19,7 @@ import (
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
-	"example.com/operators/scripts/internal/webhooks"
+	"example.com/operators/scripts/internal/program"
 )
 
 const (
@@ -42,7 +42,7 @@ func (d *Demo) prepare(ctx context.Context) error {
 	}
 	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n", d.relative(parts.CRD), d.relative(parts.Permissions))
 	// Webhooks that a killed `run` has left would reject the tour's objects.
-	if err := webhooks.Delete(ctx, d.kubectl); err != nil {
+	if err := program.DeleteWebhooks(ctx, d.kubectl); err != nil {
 		return err
 	}
 	if err := d.kubectl.ApplyCRD(ctx, parts.CRD); err != nil {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
@@ -48,7 +48,7 @@ esac
 	}
 	d = &Demo{
 		Root: dir, Chapter: chapter, Out: io.Discard, tour: tour{namespace: "demo", resource: "foos"},
-		program: p, kubectl: kubectl.Kubectl{Binary: binary}, client: fake.NewClientset(objects...),
+		program: p, kubectl: cluster.Kubectl{Binary: binary}, client: fake.NewClientset(objects...),
 	}
 	return d, func() []string {
 		content, err := os.ReadFile(binary + ".asked")

@@ -15,13 +15,12 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 )
 
 // CheckAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in
 // any namespace except that one.
-func CheckAlone(ctx context.Context, k kubectl.Kubectl, kind, except string) error {
+func CheckAlone(ctx context.Context, k cluster.Kubectl, kind, except string) error {
 	for _, other := range targets {
 		if other.kind != kind || other.namespace == except {
 			continue
@@ -37,7 +36,7 @@ func CheckAlone(ctx context.Context, k kubectl.Kubectl, kind, except string) err
 	return nil
 }
 
-func (t target) isInstalled(ctx context.Context, k kubectl.Kubectl) (bool, error) {
+func (t target) isInstalled(ctx context.Context, k cluster.Kubectl) (bool, error) {
 	args := []string{"get", "deployment", t.name, "--namespace", t.namespace, "--ignore-not-found", "--output", "name"}
 	found, err := k.Run(ctx, args...)
 	return found != "", err
@@ -45,7 +44,7 @@ func (t target) isInstalled(ctx context.Context, k kubectl.Kubectl) (bool, error
 
 // CheckOthers is CheckAlone, and also warns of any other program that watches these objects in the
 // namespace, or in any if that is "".
-func CheckOthers(ctx context.Context, c cluster.Backend, k kubectl.Kubectl, kind, namespace string, warnings io.Writer) error {
+func CheckOthers(ctx context.Context, c cluster.Backend, k cluster.Kubectl, kind, namespace string, warnings io.Writer) error {
 	if c.Nodes() == cluster.Containers {
 		if err := CheckAlone(ctx, k, kind, ""); err != nil {
 			return err
@@ -83,7 +82,7 @@ func controllers(watches []audit.Request, namespace string) (names []string) {
 
 // serverStarted is when the API server was started. Earlier watches have ended, although the audit
 // log doesn't always say so.
-func serverStarted(ctx context.Context, k kubectl.Kubectl) (time.Time, error) {
+func serverStarted(ctx context.Context, k cluster.Kubectl) (time.Time, error) {
 	metrics, err := k.Run(ctx, "get", "--raw", "/metrics")
 	if err != nil {
 		return time.Time{}, err

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -57,7 +56,7 @@ func TestCheckWarnsOfAnotherController(t *testing.T) {
 			}
 			var warnings strings.Builder
 			err := CheckOthers(t.Context(), fakeCluster{log: filepath.Join(dir, "audit.log")},
-				kubectl.Kubectl{Binary: filepath.Join(dir, "kubectl")}, cmp.Or(test.kind, "Foo"), test.namespace, &warnings)
+				cluster.Kubectl{Binary: filepath.Join(dir, "kubectl")}, cmp.Or(test.kind, "Foo"), test.namespace, &warnings)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -29,7 +29,7 @@ type Deployment struct {
 	Root    string // of the repository
 	Chapter chapters.Chapter
 	Cluster *kind.Cluster
-	Kubectl kubectl.Kubectl
+	Kubectl cluster.Kubectl
 	Out     io.Writer // gets the commands
 	UI      *ui.UI    // shows how much is compiled; may be nil
 }

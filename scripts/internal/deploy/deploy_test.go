@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/testkit"
 )
 
 // fakeKubectl knows only one Deployment, in that namespace.
-func fakeKubectl(t *testing.T, namespace string) kubectl.Kubectl {
+func fakeKubectl(t *testing.T, namespace string) cluster.Kubectl {
 	t.Helper()
 	dir := testkit.Write(t, t.TempDir(), map[string]string{"kubectl": "#!/bin/sh\n" +
 		"case \"$*\" in *\"--namespace " + namespace + " \"*) echo deployment/a;; esac\n"})
@@ -22,7 +22,7 @@ func fakeKubectl(t *testing.T, namespace string) kubectl.Kubectl {
 	if err := os.Chmod(binary, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return kubectl.Kubectl{Binary: binary}
+	return cluster.Kubectl{Binary: binary}
 }
 
 func TestWhatPreventsADeployment(t *testing.T) {
@@ -84,7 +84,7 @@ func TestWebhooksAnswerRetries(t *testing.T) {
 	}
 	d := Deployment{
 		Chapter: chapters.Chapter{Name: "07-a", Dir: filepath.Join(root, "07-a")},
-		Kubectl: kubectl.Kubectl{Binary: binary},
+		Kubectl: cluster.Kubectl{Binary: binary},
 	}
 	if err := d.webhooksAnswer(t.Context()); err != nil {
 		t.Error(err)

@@ -19,9 +19,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/operators/scripts/internal/apitest"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -79,10 +78,10 @@ func TestTheSwappersChartRefuses(t *testing.T) {
 // The nodes of this cluster run no containers, so the program runs here, as that account.
 func TestTheSwapperWithTheChartsPermissions(t *testing.T) {
 	must := func(err error) { t.Helper(); must(t, err) }
-	config, client := apitest.Cluster(t)
-	k := kubectl.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")}
+	config, client := testkit.Cluster(t)
+	k := cluster.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")}
 	restricted := map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	home, shop := apitest.NewNamespace(t, client, "imageswap-", restricted), apitest.NewNamespace(t, client, "shop-", nil)
+	home, shop := testkit.NewNamespace(t, client, "imageswap-", restricted), testkit.NewNamespace(t, client, "shop-", nil)
 
 	files, err := renderSwapper(t, "namespace: "+shop, home)
 	must(err)

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -29,7 +29,7 @@ func onKind(t *testing.T) Deployment {
 	return Deployment{
 		Root: root, Out: t.Output(),
 		Cluster: kind.New(root, os.Getenv("TEST_CLUSTER")),
-		Kubectl: kubectl.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
+		Kubectl: cluster.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/apitest"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // apiServer answers every write with what it was sent, every list with an empty one, and hands each
@@ -32,7 +32,7 @@ type serverWatch struct {
 
 func newAPIServer(t *testing.T) *apiServer {
 	api := &apiServer{requests: make(chan *http.Request, 1000), watches: make(chan *serverWatch, 1000)}
-	api.Server, api.config = apitest.Start(t, api.answer)
+	api.Server, api.config = testkit.StartServer(t, api.answer)
 	return api
 }
 

@@ -1,5 +1,5 @@
-// The TCP connections on both sides. The proxy knows them, so it can close or freeze them, whatever
-// TLS and HTTP/2 do above them.
+// The program's TCP connections. The proxy knows them, so it can close or freeze them, whatever TLS
+// and HTTP/2 do above them.
 
 package faultproxy
 
@@ -61,14 +61,6 @@ func (c *connections) refuse(fault *Fault) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.refusing = fault
-}
-
-func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	plain, err := (&net.Dialer{}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return c.add(plain), nil
 }
 
 func (c *connections) listener(plain net.Listener) net.Listener { return accepting{plain, c} }

@@ -48,26 +48,6 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestAnUnknownEncodingIsPassedOnAsItComes(t *testing.T) {
-	const mediaType = "application/octet-stream"
-	sent := strings.Repeat("x", 10_000)
-	stream := bufio.NewReader(strings.NewReader(sent))
-	var got strings.Builder
-	for {
-		piece, err := readEvent(stream, mediaType)
-		got.Write(piece)
-		if err != nil {
-			break
-		}
-	}
-	if got.String() != sent {
-		t.Errorf("%d bytes have become %d", len(sent), got.Len())
-	}
-	if _, err := errorEvent(mediaType, &metav1.Status{}); err == nil {
-		t.Error("an event in an unknown encoding has no error")
-	}
-}
-
 // decode reads an ERROR event as client-go does, and returns its message.
 func decode(t *testing.T, mediaType string, event []byte) string {
 	t.Helper()

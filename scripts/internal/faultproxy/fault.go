@@ -52,8 +52,7 @@ func (f *Fault) Wait(ctx context.Context, hits int) error {
 	}
 }
 
-// Stop ends the fault: it hits nothing more. Freeze, Silence, Hang and Delay also release what they
-// hold. It may be called twice.
+// Stop ends the fault: it hits nothing more, and releases what it holds. It may be called twice.
 func (f *Fault) Stop() {
 	f.once.Do(func() {
 		if f.stop != nil {
@@ -91,41 +90,29 @@ func Resource(names ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(names, r.Resource) }
 }
 
-func Verb(verbs ...string) Match {
-	return func(r audit.Request) bool { return slices.Contains(verbs, r.Verb) }
-}
-
 func matchesAll(r audit.Request, matches []Match) bool {
 	return !slices.ContainsFunc(matches, func(match Match) bool { return !match(r) })
 }
 
-// moment is when a rule acts on a request.
-type moment int
+// stage is when a rule acts on a request.
+type stage int
 
 const (
-	asked moment = iota // the request has arrived; act returns the answer, and the server gets no request
-	read                // the server has answered a discovery request; act may change the answer
-	done                // the server has done it; if act fails, the client gets no answer
-	begun               // the server has accepted a watch
-	sent                // the server has sent an event of a watch, after the initial ones
+	asked    stage = iota // the request has arrived; act returns the answer, and the server gets no request
+	answered              // the server has done it; if act fails, the client gets no answer
+	sent                  // the server has sent an event of a watch, after the initial ones
 )
 
-// rule is what a fault does to some requests.
+// rule is what a fault does to the requests that match.
 type rule struct {
 	*Fault
-	at      moment
+	at      stage
 	matches []Match
-	skip    int // how many requests pass first
-	left    int // how many it hits after those; negative: no limit
 	act     func(*exchange) error
-	holds   bool          // act blocks until the fault ends, so the hit counts before act
 	delay   time.Duration // of an event, instead of act
 }
 
-// Unlimited is a number of requests: all until the fault ends.
-const Unlimited = -1
-
-// enforce puts a fault's rules in force until they are used up or the fault is stopped.
+// enforce puts a fault's rules in force until the fault is stopped.
 func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
 	fault.stop = func() {
 		p.mutex.Lock()
@@ -136,35 +123,21 @@ func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
 	defer p.mutex.Unlock()
 	for _, rule := range rules {
 		rule.Fault = fault
-		if rule.left != 0 {
-			p.rules = append(p.rules, rule)
-		}
+		p.rules = append(p.rules, rule)
 	}
 	return fault
 }
 
-// take returns the oldest rule for a request at this moment, or nil. It counts the use of the rule.
-func (p *Proxy) take(at moment, x *exchange) *rule {
+// take returns the oldest rule for a request at this stage, and counts a hit. It returns nil if there
+// is none.
+func (p *Proxy) take(at stage, x *exchange) *rule {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	for i, rule := range p.rules {
-		switch {
-		case rule.at != at || !matchesAll(x.Request, rule.matches):
-		case rule.skip > 0:
-			rule.skip--
-		default:
-			if rule.left--; rule.left == 0 {
-				p.rules = slices.Delete(p.rules, i, i+1)
-			}
+	for _, rule := range p.rules {
+		if rule.at == at && matchesAll(x.Request, rule.matches) {
+			rule.hit()
 			return rule
 		}
 	}
 	return nil
-}
-
-// cut ends a watch instead of passing on the event that follows the first few. With after 0 it does
-// so at once.
-type cut struct {
-	*Fault
-	after int
 }

@@ -7,12 +7,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -21,20 +19,19 @@ import (
 // a discovery without it. Hits: answers.
 func (p *Proxy) Hide(group string) *Fault {
 	fault := newFault("Hide")
-	path := "/apis/" + group
+	root := "/apis/" + group
 	return p.enforce(fault,
-		&rule{at: asked, left: Unlimited, matches: []Match{func(r audit.Request) bool {
-			return r.URI == path || strings.HasPrefix(r.URI, path+"/") || strings.HasPrefix(r.URI, path+"?")
-		}}, act: func(*exchange) error {
-			return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: group}, "", "404 page not found", 0, true)
+		&rule{at: asked, matches: []Match{func(r audit.Request) bool {
+			return path(r) == root || strings.HasPrefix(path(r), root+"/")
+		}}, act: func(x *exchange) error {
+			return failure(x, http.StatusNotFound)
 		}},
-		&rule{at: read, left: Unlimited, matches: []Match{isDiscovery}, act: func(x *exchange) error { return withoutGroup(x.response, group) }})
+		&rule{at: answered, matches: []Match{isDiscovery}, act: func(x *exchange) error {
+			return withoutGroup(x.response, group)
+		}})
 }
 
-func isDiscovery(r audit.Request) bool {
-	parsed, err := url.ParseRequestURI(r.URI)
-	return err == nil && strings.TrimSuffix(parsed.Path, "/") == "/apis"
-}
+func isDiscovery(r audit.Request) bool { return strings.TrimSuffix(path(r), "/") == "/apis" }
 
 // withoutGroup removes a group from the answer to /apis: the aggregated discovery or the older list.
 func withoutGroup(response *http.Response, group string) error {
@@ -42,16 +39,12 @@ func withoutGroup(response *http.Response, group string) error {
 	if err := json.Unmarshal(peek(&response.Body), &list); err != nil {
 		return err
 	}
-	named := func(entry any, path ...string) bool {
-		for _, field := range path {
-			fields, _ := entry.(map[string]any)
-			entry = fields[field]
-		}
-		return entry == group
-	}
 	for key, path := range map[string][]string{"items": {"metadata", "name"}, "groups": {"name"}} {
 		if entries, found := list[key].([]any); found {
-			list[key] = slices.DeleteFunc(entries, func(entry any) bool { return named(entry, path...) })
+			list[key] = slices.DeleteFunc(entries, func(entry any) bool {
+				name, _, _ := unstructured.NestedString(entry.(map[string]any), path...)
+				return name == group
+			})
 		}
 	}
 	content, err := json.Marshal(list)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +13,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/apitest"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 func TestHide(t *testing.T) {
@@ -42,7 +41,7 @@ func TestHideInDiscovery(t *testing.T) {
 			{"name":"samplecontroller.k8s.io","versions":[{"groupVersion":"samplecontroller.k8s.io/v1alpha1","version":"v1alpha1"}]}]}`,
 	} {
 		t.Run(form, func(t *testing.T) {
-			_, config := apitest.Start(t, func(w http.ResponseWriter, r *http.Request) {
+			_, config := testkit.StartServer(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/apis" {
 					http.NotFound(w, r)
 					return
@@ -83,60 +82,10 @@ func TestHideInDiscovery(t *testing.T) {
 	}
 }
 
-func TestDown(t *testing.T) {
-	_, proxy, config := setup(t)
-	client := httpClient(t, config)
-	send(t, client, proxy, "GET /version")
-	fault := proxy.Down()
-	for range 2 { // the first request may still use the open connection
-		if code := try(t, client, proxy, "GET /version"); code != 0 {
-			t.Errorf("answered %d, want no answer", code)
-		}
-	}
-	waitFor(t, fault, 2) // the open connection, and a new one
-	fault.Stop()
-	send(t, client, proxy, "GET /version")
-}
-
-// Only a proxy that keeps writes has their bodies and the resourceVersions of the answers.
-func TestKeepWrites(t *testing.T) {
-	_, proxy, config := setup(t)
-	client := foos(t, config)
-	write := func() {
-		if _, err := client.Update(t.Context(), foo("x"), metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write()
-	proxy.KeepWrites()
-	write()
-	writes := proxy.Writes()
-	if first := writes[0]; first.Body != "" || first.ResourceVersion != "" {
-		t.Errorf("the first write has the body %q and the version %q", first.Body, first.ResourceVersion)
-	}
-	if second := writes[1]; metadataOf([]byte(second.Body)).Name != "x" || second.ResourceVersion != "1" {
-		t.Errorf("the second write has the body %q and the version %q", second.Body, second.ResourceVersion)
-	}
-	if writes[1].Received.IsZero() || writes[1].Answered.Before(writes[1].Received) {
-		t.Errorf("received %v, answered %v", writes[1].Received, writes[1].Answered)
-	}
-}
-
-func TestPeek(t *testing.T) {
-	for _, content := range []string{"text", ""} {
-		body := io.NopCloser(strings.NewReader(content))
-		got := peek(&body)
-		again, err := io.ReadAll(body)
-		if string(got) != content || string(again) != content || err != nil {
-			t.Errorf("%q: got %q, and then %q (%v)", content, got, again, err)
-		}
-	}
-}
-
 // A client that accepts compressed answers gets plain ones, because the proxy couldn't tell the events
 // of a compressed watch apart.
 func TestTheServerIsNotAskedToCompress(t *testing.T) {
-	_, config := apitest.Start(t, func(w http.ResponseWriter, r *http.Request) {
+	_, config := testkit.StartServer(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "asked for %q", r.Header.Values("Accept-Encoding"))
 	})
 	proxy := startProxy(t, config)

@@ -16,7 +16,7 @@ import (
 )
 
 func cutOnce(p *Proxy) *Fault {
-	fault := p.KeepCutting(0)
+	fault := p.KeepCutting()
 	fault.Stop()
 	return fault
 }
@@ -96,7 +96,7 @@ func TestInformersThroughTheProxy(t *testing.T) {
 		t.Parallel()
 		proxy := startProxy(t, cluster.config)
 		informer := cluster.follow(t, proxy, runtime.ContentTypeJSON, true)
-		fault := proxy.KeepCutting(1)
+		fault := proxy.KeepCutting()
 		for i := 0; fault.Hits() < 4; i++ {
 			name := fmt.Sprintf("again-%d", i)
 			cluster.create(t, name)
@@ -112,7 +112,7 @@ func inWords(requests []audit.Request) []string {
 	var words []string
 	for _, r := range requests {
 		verb := r.Verb
-		if query(r).Get("sendInitialEvents") == "true" {
+		if r.Query().Get("sendInitialEvents") == "true" {
 			verb += " with initial events"
 		}
 		words = append(words, fmt.Sprint(verb, " ", r.Code))

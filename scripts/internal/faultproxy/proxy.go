@@ -14,7 +14,6 @@ package faultproxy
 import (
 	"crypto/tls"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -32,7 +31,8 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// identity is this process's certificate for all proxies. It is never written to disk.
+// identity is this process's certificate for all proxies, followed by its CA. It is never written to
+// disk.
 var identity = sync.OnceValues(func() (tls.Certificate, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
@@ -42,25 +42,23 @@ var identity = sync.OnceValues(func() (tls.Certificate, error) {
 })
 
 type Proxy struct {
-	ca       []byte
-	listener net.Listener
-	forward  *httputil.ReverseProxy
-	clients  *connections // from the program
-	servers  *connections // to the API server
-
-	serving sync.WaitGroup // the accept loop and the goroutine of each connection
-	closing sync.Once
+	ca        []byte
+	listener  net.Listener
+	server    *http.Server // for the program
+	clients   *connections // from the program
+	forward   *httputil.ReverseProxy
+	transport *http.Transport // to the API server
 
 	mutex     sync.Mutex
 	closed    bool
 	handlers  sync.WaitGroup // Add only under mutex, while not closed
 	rules     []*rule
+	cutting   *Fault                 // KeepCutting's; may be nil
 	watches   map[*watch]struct{}    // those that have begun and not ended
 	writing   map[*exchange]struct{} // writes without an answer so far
 	requests  []audit.Request
 	followers []func(audit.Request)
 	watchers  []func(WatchEvent)
-	keeping   bool // bodies and answers of writes
 }
 
 // Start starts a proxy for target's API server, on a free port of 127.0.0.1. It only uses target's
@@ -84,33 +82,39 @@ func Start(target *rest.Config) (*Proxy, error) {
 	}
 
 	p := &Proxy{
-		ca:      pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate.Certificate[len(certificate.Certificate)-1]}),
+		ca:      pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate.Certificate[1]}),
 		clients: newConnections(),
-		servers: newConnections(),
 		watches: map[*watch]struct{}{},
 		writing: map[*exchange]struct{}{},
 	}
 	p.listener = p.clients.listener(listener)
-	p.forward = p.newForward(server, trust)
-	p.serve(certificate)
+	p.transport = &http.Transport{TLSClientConfig: trust, ForceAttemptHTTP2: true, DisableCompression: true}
+	p.forward = p.newForward(server)
+	p.server = &http.Server{ // like a real API server, it offers HTTP/2 and HTTP/1.1
+		Handler:     http.HandlerFunc(p.handle),
+		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}},
+		ConnContext: withConnection,
+		ErrorLog:    log.New(io.Discard, "", 0), // failures are expected here
+	}
+	go p.server.ServeTLS(p.listener, "", "")
 	return p, nil
 }
 
-// Before starts a proxy, and writes a kubeconfig for it to path: a copy of original's current context,
-// with the proxy as the cluster.
+// Before starts a proxy, and writes a kubeconfig for it to path: a copy of original with the proxy as
+// its cluster. The user in original must have a token.
 func Before(target *rest.Config, original, path string) (*Proxy, error) {
 	p, err := Start(target)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Kubeconfig(original, path); err != nil {
+	if err := p.writeKubeconfig(original, path); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.ReverseProxy {
+func (p *Proxy) newForward(server *url.URL) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
@@ -119,37 +123,13 @@ func (p *Proxy) newForward(server *url.URL, trust *tls.Config) *httputil.Reverse
 			// would never be filled.
 			r.Out.Header.Del("Accept-Encoding")
 		},
-		Transport: &http.Transport{
-			DialContext:        p.servers.dial,
-			TLSClientConfig:    trust,
-			ForceAttemptHTTP2:  true,
-			DisableCompression: true,
-		},
+		Transport:      p.transport,
 		FlushInterval:  -1, // pass on each event at once
 		ModifyResponse: p.answered,
 		// A server that is down sends no 502, so the client's connection is closed.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-		ErrorLog:     log.New(io.Discard, "", 0), // failures are expected here
+		ErrorLog:     log.New(io.Discard, "", 0),
 	}
-}
-
-// serve begins to accept connections. Like a real API server, it offers HTTP/2 and HTTP/1.1.
-func (p *Proxy) serve(certificate tls.Certificate) {
-	server := &http.Server{
-		Handler:     http.HandlerFunc(p.handle),
-		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}},
-		ConnContext: withConnection,
-		ConnState: func(_ net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				p.serving.Add(1)
-			case http.StateClosed, http.StateHijacked:
-				p.serving.Done()
-			}
-		},
-		ErrorLog: log.New(io.Discard, "", 0),
-	}
-	p.serving.Go(func() { server.ServeTLS(p.listener, "", "") })
 }
 
 func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String() }
@@ -157,35 +137,23 @@ func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String(
 // CAData is the proxy's CA certificate, in PEM.
 func (p *Proxy) CAData() []byte { return p.ca }
 
-// Close closes all connections, even frozen ones, and returns when they have ended. It may be
-// called twice.
+// Close closes all connections, even frozen ones, and returns when their requests have ended. It may
+// be called twice.
 func (p *Proxy) Close() {
-	p.closing.Do(func() {
-		p.mutex.Lock()
-		p.closed = true
-		p.mutex.Unlock()
-		p.listener.Close()
-		p.clients.close()
-		p.serving.Wait()
-		p.handlers.Wait()
-		p.servers.close()
-	})
+	p.mutex.Lock()
+	p.closed = true
+	p.mutex.Unlock()
+	p.clients.close()
+	p.server.Close()
+	p.handlers.Wait()
+	p.transport.CloseIdleConnections()
 }
 
-// Kubeconfig copies original's current context to path, readable by this user only. The cluster
-// becomes the proxy.
-func (p *Proxy) Kubeconfig(original, path string) error {
+// writeKubeconfig copies original to path, readable by this user only, with the proxy as its cluster.
+func (p *Proxy) writeKubeconfig(original, path string) error {
 	config, err := clientcmd.LoadFromFile(original)
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	if err := errors.Join(clientcmdapi.MinifyConfig(config), clientcmd.ResolveLocalPaths(config)); err != nil {
-		return fmt.Errorf("kubeconfig %s: %w", original, err)
-	}
-	for name, user := range config.AuthInfos {
-		if user.ClientCertificate != "" || len(user.ClientCertificateData) > 0 {
-			return fmt.Errorf("kubeconfig %s: user %q has a client certificate, which can't pass through a proxy; use a token, such as a ServiceAccount's", original, name)
-		}
 	}
 	for name := range config.Clusters {
 		config.Clusters[name] = &clientcmdapi.Cluster{Server: p.Address(), CertificateAuthorityData: p.ca}

@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -41,8 +40,8 @@ func newRealCluster(t *testing.T) *realCluster {
 			t.Fatal(err)
 		}
 	}
-	config, client := apitest.Cluster(t)
-	namespace := apitest.NewNamespace(t, client, "faultproxy-", nil)
+	config, client := testkit.Cluster(t)
+	namespace := testkit.NewNamespace(t, client, "faultproxy-", nil)
 	_, err := client.CoreV1().ServiceAccounts(namespace).Create(t.Context(),
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
 	must(err)

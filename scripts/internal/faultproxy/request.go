@@ -1,11 +1,9 @@
-// What a request is about, read from its URL as the API server does, and for a create from its
-// body.
+// What a request is about, read from its URL as the API server does, and from the body of a write.
 
 package faultproxy
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -26,13 +24,12 @@ var apiPaths = request.RequestInfoFactory{
 	GrouplessAPIPrefixes: sets.NewString("api"),
 }
 
-// With keepBody, the exchange of a write has its body.
-func parse(r *http.Request, keepBody bool) *exchange {
+func parse(r *http.Request) *exchange {
 	info, err := apiPaths.NewRequestInfo(r)
 	if err != nil { // the server will answer what is wrong with it
 		info = &request.RequestInfo{Verb: strings.ToLower(r.Method)}
 	}
-	x := &exchange{user: userOf(r.Header.Get("Authorization")), Request: audit.Request{
+	x := &exchange{Request: audit.Request{
 		Verb:      info.Verb,
 		URI:       r.RequestURI,
 		Namespace: info.Namespace,
@@ -44,15 +41,11 @@ func parse(r *http.Request, keepBody bool) *exchange {
 	if info.Subresource != "" {
 		x.Resource += "/" + info.Subresource
 	}
-	unnamed := x.Verb == "create" && x.Name == ""
-	if unnamed || keepBody && x.IsWrite() {
-		body := peek(&r.Body)
-		if unnamed {
-			x.Name = metadataOf(body).Name
-		}
-		if keepBody {
-			x.Body = string(body)
-		}
+	if x.IsWrite() {
+		x.Body = string(peek(&r.Body))
+	}
+	if x.Verb == "create" && x.Name == "" {
+		x.Name = metadataOf([]byte(x.Body)).Name
 	}
 	return x
 }
@@ -91,25 +84,12 @@ func (x *exchange) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: x.Group, Resource: resource}
 }
 
-// userOf returns the subject of a ServiceAccount's token. Verifying it is left to the server.
-func userOf(authorization string) string {
-	token := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
-	var claims struct {
-		Subject string `json:"sub"`
-	}
-	if len(token) == 3 {
-		if payload, err := base64.RawURLEncoding.DecodeString(token[1]); err == nil {
-			_ = json.Unmarshal(payload, &claims) // other tokens have no subject
-		}
-	}
-	return claims.Subject
-}
-
 // spared reports whether single-request faults leave a request alone, because it is about a Lease
 // or an Event.
 func spared(r audit.Request) bool {
 	resource, _, _ := strings.Cut(r.Resource, "/")
-	return slices.Contains([]string{"leases.coordination.k8s.io", "events.", "events.events.k8s.io"}, resource+"."+r.Group)
+	name := schema.GroupResource{Group: r.Group, Resource: resource}.String()
+	return slices.Contains([]string{"leases.coordination.k8s.io", "events", "events.events.k8s.io"}, name)
 }
 
 func isWrite(r audit.Request) bool { return r.Resource != "" && r.IsWrite() && !spared(r) }

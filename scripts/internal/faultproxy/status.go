@@ -1,5 +1,5 @@
-// Answers that the proxy gives in the server's place, worded as the server does, and the encoding
-// of watch events: where one ends and the next begins, and how to write an ERROR.
+// Answers that the proxy gives in the server's place, and the encoding of watch events: where one
+// ends and the next begins, and how to write an ERROR.
 
 package faultproxy
 
@@ -33,19 +33,12 @@ func failure(x *exchange, code int) error {
 	case http.StatusInternalServerError:
 		return apierrors.NewInternalError(errors.New("made by the fault proxy"))
 	}
-	return apierrors.NewGenericServerResponse(code, x.Verb, x.groupResource(), x.Name, "made by the fault proxy", 0, true)
+	return apierrors.NewGenericServerResponse(code, x.Verb, x.groupResource(), x.Name,
+		"made by the fault proxy", 0, true)
 }
 
 func forbidden(x *exchange) error {
-	name, where := x.Name, "at the cluster scope"
-	if x.Verb == "create" {
-		name = "" // RBAC decides before the body is read
-	}
-	if x.Namespace != "" {
-		where = fmt.Sprintf("in the namespace %q", x.Namespace)
-	}
-	reason := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", x.user, x.Verb, x.Resource, x.Group, where)
-	return apierrors.NewForbidden(x.groupResource(), name, errors.New(reason))
+	return apierrors.NewForbidden(x.groupResource(), x.Name, errors.New("made by the fault proxy"))
 }
 
 // expired is the answer to a watch from a resourceVersion that the server has forgotten.
@@ -76,17 +69,10 @@ func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	json.NewEncoder(w).Encode(status)
 }
 
-// readEvent reads one event with its delimiters: JSON events are lines, and protobuf events begin
-// with their length. Other encodings are passed on as they arrive.
+// readEvent reads one event with its delimiters: protobuf events begin with their length, and JSON
+// events are lines.
 func readEvent(stream *bufio.Reader, mediaType string) ([]byte, error) {
-	switch mediaType {
-	case runtime.ContentTypeJSON:
-		event, err := stream.ReadBytes('\n')
-		if len(event) > 0 {
-			return event, nil // the next read returns any error again
-		}
-		return nil, err
-	case runtime.ContentTypeProtobuf:
+	if mediaType == runtime.ContentTypeProtobuf {
 		length, err := stream.Peek(4)
 		if err != nil {
 			return nil, err
@@ -95,12 +81,11 @@ func readEvent(stream *bufio.Reader, mediaType string) ([]byte, error) {
 		_, err = io.ReadFull(stream, event)
 		return event, err
 	}
-	if _, err := stream.Peek(1); err != nil {
-		return nil, err
+	event, err := stream.ReadBytes('\n')
+	if len(event) > 0 {
+		return event, nil // the next read returns any error again
 	}
-	piece := make([]byte, stream.Buffered())
-	_, err := io.ReadFull(stream, piece)
-	return piece, err
+	return nil, err
 }
 
 // errorEvent returns an ERROR event, which replaces the status code once a response has begun.

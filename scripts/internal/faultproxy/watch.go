@@ -11,10 +11,9 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,16 +21,10 @@ import (
 	"example.com/operators/scripts/internal/audit"
 )
 
-// Why a fault ends a watch: the cause with which it cancels the exchange.
 var (
 	errCut  = errors.New("the fault proxy cuts the connection")
-	errGone = errors.New("the fault proxy sends 410 as an event")
+	errGone = errors.New("the fault proxy sends 410 as an event") // why a fault ends an exchange
 )
-
-// silence is such a cause too, but the client sees no end until the fault is over.
-type silence struct{ *Fault }
-
-func (*silence) Error() string { return "the fault proxy silences the watch" }
 
 // watch is the body of the answer to a watch, as the client reads it.
 type watch struct {
@@ -42,7 +35,10 @@ type watch struct {
 	arrivals  chan arrival
 	event     []byte // the rest of the current one
 	last      bool   // no event follows
-	passed    int    // how many events came after the initial ones
+	passed    bool   // an event has been passed on after the initial ones
+
+	cut     *Fault                // cuts the connection instead of the second event; may be nil
+	silence atomic.Pointer[Fault] // holds back everything; may be nil
 }
 
 // arrival is what the server has sent: an event, or the end of the watch.
@@ -58,13 +54,14 @@ type arrival struct {
 // backlog is how many events of a watch may wait here, so that a delay doesn't add up.
 const backlog = 1000
 
-func (p *Proxy) follow(x *exchange, response *http.Response) *watch {
-	w := &watch{exchange: x, proxy: p, body: response.Body, arrivals: make(chan arrival, backlog)}
-	w.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
-	go w.receive()
+func (p *Proxy) follow(x *exchange) *watch {
+	w := &watch{exchange: x, proxy: p, body: x.response.Body, arrivals: make(chan arrival, backlog)}
+	w.mediaType, _, _ = mime.ParseMediaType(x.response.Header.Get("Content-Type"))
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	w.cut = p.cutting
 	p.watches[w] = struct{}{}
+	go w.receive()
 	return w
 }
 
@@ -76,35 +73,25 @@ func (p *Proxy) Watches() int {
 	return len(p.watches)
 }
 
-func (p *Proxy) open(matches []Match) []*watch {
+func (p *Proxy) open(matches ...Match) []*watch {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return slices.DeleteFunc(slices.Collect(maps.Keys(p.watches)), func(w *watch) bool { return !matchesAll(w.Request, matches) })
-}
-
-// interrupt ends a watch with that cause. It returns false if the watch had ended already.
-func (w *watch) interrupt(reason error) bool {
-	w.proxy.mutex.Lock()
-	defer w.proxy.mutex.Unlock()
-	if w.ctx.Err() != nil {
-		return false
-	}
-	w.end(reason)
-	return true
+	return slices.DeleteFunc(slices.Collect(maps.Keys(p.watches)), func(w *watch) bool {
+		return !matchesAll(w.Request, matches)
+	})
 }
 
 // receive reads events until one can't be read. It doesn't wait for the client, so that it knows
 // when each event has come.
 func (w *watch) receive() {
 	stream := bufio.NewReader(w.body)
-	initial := query(w.Request).Get("sendInitialEvents") == "true"
+	initial := w.Query().Get("sendInitialEvents") == "true"
 	for {
 		event, err := readEvent(stream, w.mediaType)
 		next := arrival{event: event, at: time.Now(), err: err, initial: initial}
 		if !initial && err == nil {
 			if rule := w.proxy.take(sent, w.exchange); rule != nil {
 				next.late, next.due = rule.Fault, time.After(rule.delay)
-				rule.hit()
 			}
 		}
 		// The bookmark that ends the initial events has this annotation.
@@ -147,69 +134,56 @@ func (w *watch) Read(buffer []byte) (int, error) {
 
 // next returns the next event for the client: the server's, or what a fault makes of it.
 func (w *watch) next() ([]byte, error) {
-	if w.isCut(0) {
-		return nil, errCut
-	}
 	var next arrival
 	select {
 	case next = <-w.arrivals:
 	case <-w.ctx.Done():
 	}
-	if next.late != nil {
-		select {
-		case <-next.due:
-		case <-next.late.over:
-		case <-w.ctx.Done():
-		}
-	}
-	if cause := context.Cause(w.ctx); cause != nil {
-		return w.interrupted(cause)
-	}
-	switch {
+	w.hold(next.late, next.due)
+	w.hold(w.silence.Load(), nil)
+	switch cause := context.Cause(w.ctx); {
+	case cause == errGone:
+		return w.gone()
+	case cause != nil:
+		return nil, cause
 	case next.err != nil:
 		return nil, next.err
 	case next.initial:
-	case w.isCut(w.passed):
+	case w.passed && w.cut != nil && !w.cut.isOver():
+		w.cut.hit()
 		return nil, errCut
 	default:
-		w.passed++
+		w.passed = true
 	}
 	w.proxy.passesEvent(w, next, time.Now())
 	return next.event, nil
 }
 
-// isCut reports whether the watch's cut has ended it now. Another fault may have been quicker.
-func (w *watch) isCut(passed int) bool {
-	if w.cut == nil || w.cut.after != passed || w.cut.isOver() || !w.interrupt(errCut) {
-		return false
+// hold waits until the event is due or the fault, which may be nil, is over.
+func (w *watch) hold(fault *Fault, due <-chan time.Time) {
+	if fault != nil {
+		select {
+		case <-due:
+		case <-fault.over:
+		case <-w.ctx.Done():
+		}
 	}
-	w.cut.hit()
-	return true
 }
 
-func (w *watch) interrupted(cause error) ([]byte, error) {
-	switch cause {
-	case errGone:
-		w.last = true
-		event, err := errorEvent(w.mediaType, statusOf(expired(w.exchange)))
-		if now := time.Now(); err == nil {
-			w.proxy.passesEvent(w, arrival{event: event, at: now}, now)
-		}
-		return event, err
+// gone returns the last event of a watch whose history the server has forgotten.
+func (w *watch) gone() ([]byte, error) {
+	w.last = true
+	event, err := errorEvent(w.mediaType, statusOf(expired(w.exchange)))
+	if err == nil {
+		now := time.Now()
+		w.proxy.passesEvent(w, arrival{event: event, at: now}, now)
 	}
-	if silent, ok := cause.(*silence); ok {
-		select {
-		case <-silent.over:
-			return nil, io.EOF
-		case <-w.client.Done():
-		}
-	}
-	return nil, cause
+	return event, err
 }
 
 // resourceVersion returns where in history a watch begins, or "" if the server may choose.
 func resourceVersion(r audit.Request) string {
-	if version := query(r).Get("resourceVersion"); version != "0" {
+	if version := r.Query().Get("resourceVersion"); version != "0" {
 		return version
 	}
 	return ""
@@ -218,10 +192,4 @@ func resourceVersion(r audit.Request) string {
 func path(r audit.Request) string {
 	path, _, _ := strings.Cut(r.URI, "?")
 	return path
-}
-
-func query(r audit.Request) url.Values {
-	_, query, _ := strings.Cut(r.URI, "?")
-	values, _ := url.ParseQuery(query) // leaves out what it can't parse
-	return values
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/problem"
 )
@@ -75,7 +74,7 @@ func All() []Fault {
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
 			Lasts: 3 * time.Second,
-			begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting(1) },
+			begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting() },
 		},
 		{
 			Name: "F2", Title: "watches that miss events and then get 410 Gone",
@@ -128,9 +127,7 @@ func All() []Fault {
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
 			Kills:  true,
-			begin: func(t Target) *faultproxy.Fault {
-				return t.Proxy.AfterWrite(1, func(audit.Request) { t.Kill() })
-			},
+			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.AfterWrite(1, t.Kill) },
 		},
 		{
 			Name: "F6a", Title: "a connection that freezes",
@@ -187,7 +184,7 @@ func All() []Fault {
 }
 
 func failWrites(code int) func(Target) *faultproxy.Fault {
-	return func(t Target) *faultproxy.Fault { return t.Proxy.FailWrites(faultproxy.Unlimited, code) }
+	return func(t Target) *faultproxy.Fault { return t.Proxy.FailWrites(code) }
 }
 
 // Find returns the fault of that name, in upper or lower case.

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"example.com/operators/scripts/internal/apitest"
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // isProgram is the variable by which this binary knows that it is to be the program.
@@ -87,7 +87,7 @@ type apiServer struct {
 
 func newAPIServer(t *testing.T) *apiServer {
 	api := &apiServer{watches: map[chan struct{}]bool{}}
-	_, api.config = apitest.Start(t, api.answer)
+	_, api.config = testkit.StartServer(t, api.answer)
 	return api
 }
 
@@ -101,7 +101,7 @@ func (a *apiServer) event() {
 }
 
 func (a *apiServer) answer(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/octet-stream") // events are single bytes
+	w.Header().Set("Content-Type", "application/json")
 	if r.URL.Query().Get("watch") == "" {
 		return
 	}
@@ -114,7 +114,7 @@ func (a *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 	for flush() == nil {
 		select {
 		case <-events:
-			io.WriteString(w, ".")
+			io.WriteString(w, "\n") // the program counts bytes, and the proxy lines
 		case <-r.Context().Done():
 			return
 		}

@@ -106,7 +106,7 @@ func readsAreCheap(s *scenario) {
 	began := time.Now()
 	s.pass(s.config.Limits.Quiet.Duration)
 	expensive := s.since(time.Time{}, func(r audit.Request) bool {
-		query := operator.Query(r)
+		query := r.Query()
 		return r.Verb == "list" && r.Resource != "" && r.Code < 300 && query.Get("resourceVersion") == "" && query.Get("limit") == ""
 	})
 	if len(expensive) > 0 {

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/faults"
 )
@@ -200,7 +199,7 @@ func survivesKills(s *scenario) {
 	for k := 1; k <= most; k++ {
 		r := s.replicas[0]
 		name := fmt.Sprintf("killed-%d", k)
-		fault := r.Proxy.AfterWrite(k, func(audit.Request) { r.Kill() }, func(request audit.Request) bool { return changesObjects(request) })
+		fault := r.Proxy.AfterWrite(k, r.Kill, changesObjects)
 		began := time.Now()
 		sample := s.create(s.sample(name))
 		if err := s.within(s.config.Limits.Recover.Duration, func() error { return s.isReady(sample) }); err != nil {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -98,7 +97,7 @@ func (s *scenario) explore() (d draft) {
 // createdKinds are the kinds of the objects that the operator has created in this namespace.
 func (s *scenario) createdKinds() (kinds []metav1.TypeMeta) {
 	for _, write := range s.writes(time.Time{}) {
-		creates := write.Verb == "create" || operator.IsApply(write)
+		creates := write.Verb == "create" || write.IsApply()
 		if !creates || write.Code >= 300 || write.Namespace != s.namespace || strings.Contains(write.Resource, "/") {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -34,7 +33,7 @@ const limitOfCorrect = 4 * time.Minute
 // bound waits for what the operator should do.
 func judgedWith(t *testing.T, name string, converge, recover time.Duration, checks ...string) []judge.Result {
 	t.Helper()
-	target, _ := apitest.Cluster(t)
+	target, _ := testkit.Cluster(t)
 	root, err := filepath.Abs(testkit.Repository())
 	if err != nil {
 		t.Fatal(err)

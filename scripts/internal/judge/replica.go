@@ -30,7 +30,6 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *runn
 	replica, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
 	s.must(err)
 	s.Cleanup(replica.Proxy.Close)
-	replica.Proxy.KeepWrites()
 	replica.Proxy.Follow(func(audit.Request) { s.history.happened() })
 	do(replica.Proxy)
 	r := &running{Replica: replica}

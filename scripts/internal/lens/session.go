@@ -25,12 +25,11 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/faultproxy"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
-	"example.com/operators/scripts/internal/webhooks"
 )
 
 // Program is a program to show.
@@ -50,7 +49,7 @@ type Options struct {
 	AuditLog string
 	// Kubectl acts on the same cluster. CanCall reports whether its API server can reach programs
 	// on this machine. Webhooks need that.
-	Kubectl kubectl.Kubectl
+	Kubectl cluster.Kubectl
 	CanCall bool
 	// Namespaces is the prefix of the namespaces' names. The program's name follows it.
 	Namespaces string
@@ -156,7 +155,7 @@ func (s *Session) add(ctx context.Context, one Program) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	local, configurations, err := webhooks.Prepare(ctx, s.Kubectl, p.Built.Webhooks, p.Built.CRD, dir, p.namespace)
+	local, configurations, err := p.Built.PrepareWebhooks(ctx, s.Kubectl, dir, p.namespace)
 	if err != nil {
 		return err
 	}
@@ -181,7 +180,6 @@ func (s *Session) startProxy(ctx context.Context, p *running) (err error) {
 		return err
 	}
 	s.observer.watchesIn(p.Name, p.namespace)
-	p.proxy.KeepWrites()
 	p.proxy.Follow(func(request audit.Request) { s.observer.requested(p.Name, request) })
 	p.proxy.FollowEvents(func(event faultproxy.WatchEvent) { s.observer.received(p.Name, event) })
 	return nil
@@ -249,7 +247,7 @@ func (s *Session) Close() (err error) {
 	defer s.acting.Unlock()
 	for _, p := range s.programs {
 		if p.called { // first, so that nobody waits for a program that has ended
-			err = errors.Join(err, webhooks.Delete(ctx, s.Kubectl))
+			err = errors.Join(err, program.DeleteWebhooks(ctx, s.Kubectl))
 		}
 		if p.process != nil {
 			p.process.Stop()

@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/apitest"
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/kubectl"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -21,7 +20,7 @@ import (
 // startSession starts chapter 03's program on the test cluster. It skips the test if there is none.
 func startSession(t *testing.T) *Session {
 	t.Helper()
-	target, _ := apitest.Cluster(t)
+	target, _ := testkit.Cluster(t)
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +40,7 @@ func startSession(t *testing.T) *Session {
 	session, err := Start(t.Context(), Options{
 		Programs: []Program{{Name: "03", Chapter: found[0], Built: p, Binary: binary}}, Namespaces: "lenstest-",
 		Target: target, Recorder: NewRecorder(), Dir: t.TempDir(),
-		Kubectl: kubectl.Kubectl{
+		Kubectl: cluster.Kubectl{
 			Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: os.Getenv("TEST_KUBECONFIG"),
 		},
 	})

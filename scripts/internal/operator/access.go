@@ -5,7 +5,6 @@ package operator
 import (
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -94,7 +93,7 @@ func why(right string, requests []audit.Request) string {
 	switch {
 	case verb == "list" && did(func(r audit.Request) bool { return r.Verb == "watch" }):
 		return "a list is the fallback for a server that can't start a watch with the existing objects"
-	case verb == "create" && did(IsApply):
+	case verb == "create" && did(audit.Request.IsApply):
 		return "a server-side apply that creates an object needs it, but is a patch"
 	case verb == "patch" && (plain == "events" || plain == "events.events.k8s.io"):
 		return "a repeated Event is counted in the first one"
@@ -102,16 +101,4 @@ func why(right string, requests []audit.Request) string {
 		return "the admission plugin OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion"
 	}
 	return ""
-}
-
-// IsApply reports whether the request is a server-side apply, which may create the object.
-func IsApply(r audit.Request) bool { return r.Verb == "patch" && Query(r).Has("fieldManager") }
-
-// Query returns the parameters in the request's URI.
-func Query(r audit.Request) url.Values {
-	parsed, err := url.ParseRequestURI(r.URI)
-	if err != nil {
-		return nil
-	}
-	return parsed.Query()
 }

@@ -22,6 +22,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
+
+	"example.com/operators/scripts/internal/audit"
 )
 
 // ServiceAccount is the name of the account that Grant creates.
@@ -66,26 +68,26 @@ func create[T any](ctx context.Context, create func(context.Context, T, metav1.C
 // waitGranted waits until the API server's authorizer, which reads from a cache, knows the rules.
 func waitGranted(ctx context.Context, client kubernetes.Interface, namespace string, rules []rbacv1.PolicyRule) error {
 	for _, rule := range rules {
+		if len(rule.Resources) == 0 {
+			continue // paths like /metrics
+		}
+		resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: fmt.Sprintf("system:serviceaccount:%s:%s", namespace, ServiceAccount),
-		}}
-		if len(rule.NonResourceURLs) > 0 {
-			review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: rule.NonResourceURLs[0], Verb: rule.Verbs[0]}
-		} else {
-			resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
-			review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+			User: audit.ServiceAccount(namespace, ServiceAccount),
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
 				Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
-			}
-			if len(rule.ResourceNames) > 0 {
-				review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
-			}
+			},
+		}}
+		if len(rule.ResourceNames) > 0 {
+			review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
 		}
 		err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 			answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 			return err == nil && answer.Status.Allowed, err
 		})
 		if err != nil {
-			return fmt.Errorf("wait until ServiceAccount %s/%s may %s %s: %w", namespace, ServiceAccount, rule.Verbs[0], strings.Join(rule.Resources, ", "), err)
+			return fmt.Errorf("wait until ServiceAccount %s/%s may %s %s: %w",
+				namespace, ServiceAccount, rule.Verbs[0], strings.Join(rule.Resources, ", "), err)
 		}
 	}
 	return nil

@@ -59,7 +59,6 @@ func Everything() Permissions {
 func parsePermissions(content []byte) (found Permissions, err error) {
 	var clusterRoles []rbacv1.ClusterRole
 	var bindings []rbacv1.ClusterRoleBinding
-	var roleBindings []rbacv1.RoleBinding
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
 		document, err := documents.Read()
@@ -77,7 +76,7 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 			return found, err
 		}
 		switch object := object.(type) {
-		case *corev1.Namespace:
+		case *corev1.Namespace, *rbacv1.RoleBinding:
 		case *corev1.ServiceAccount:
 			found.Namespace, found.ServiceAccount = object.Namespace, object.Name
 		case *rbacv1.ClusterRole:
@@ -86,8 +85,6 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 			bindings = append(bindings, *object)
 		case *rbacv1.Role:
 			found.roles = append(found.roles, *object)
-		case *rbacv1.RoleBinding:
-			roleBindings = append(roleBindings, *object)
 		default:
 			continue
 		}
@@ -105,26 +102,15 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 	}
 	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.ServiceAccount }
 	for _, binding := range bindings {
-		if slices.ContainsFunc(binding.Subjects, isOurs) {
-			i := slices.IndexFunc(clusterRoles, func(role rbacv1.ClusterRole) bool { return role.Name == binding.RoleRef.Name })
-			if i < 0 {
-				return found, unknownRole(binding.RoleRef)
-			}
-			found.clusterRoles = append(found.clusterRoles, clusterRoles[i])
-			found.Rules = append(found.Rules, clusterRoles[i].Rules...)
+		if !slices.ContainsFunc(binding.Subjects, isOurs) {
+			continue
 		}
-	}
-	for _, binding := range roleBindings {
-		here := slices.ContainsFunc(found.roles, func(role rbacv1.Role) bool {
-			return binding.RoleRef.Kind == "Role" && role.Name == binding.RoleRef.Name && role.Namespace == binding.Namespace
-		})
-		if slices.ContainsFunc(binding.Subjects, isOurs) && !here {
-			return found, unknownRole(binding.RoleRef)
+		i := slices.IndexFunc(clusterRoles, func(role rbacv1.ClusterRole) bool { return role.Name == binding.RoleRef.Name })
+		if i < 0 {
+			return found, fmt.Errorf("the program's account is bound to ClusterRole %q, which isn't in this file", binding.RoleRef.Name)
 		}
+		found.clusterRoles = append(found.clusterRoles, clusterRoles[i])
+		found.Rules = append(found.Rules, clusterRoles[i].Rules...)
 	}
 	return found, nil
-}
-
-func unknownRole(role rbacv1.RoleRef) error {
-	return fmt.Errorf("the program's account is bound to %s %q, which isn't in this file", role.Kind, role.Name)
 }

@@ -73,12 +73,6 @@ func TestProgramsByKind(t *testing.T) {
 	}
 }
 
-func TestNotEveryChapterHasATDSet(t *testing.T) {
-	if p, found, _ := Of(chapters.Chapter{Name: "01-test", Dir: t.TempDir()}, chapters.TDSet); found {
-		t.Errorf("found %+v", p)
-	}
-}
-
 // Every program has the manifests that `workshop run` needs.
 func TestTheManifestsOfEveryProgram(t *testing.T) {
 	all, err := chapters.All(testkit.Repository())

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/operator"
 )
 
@@ -117,7 +117,7 @@ func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespa
 }
 
 // Apply applies the CRD and the permissions, and returns when objects of the kind can be created.
-func (p Program) Apply(ctx context.Context, k kubectl.Kubectl) error {
+func (p Program) Apply(ctx context.Context, k cluster.Kubectl) error {
 	permissions, err := p.Permissions()
 	if err != nil {
 		return err

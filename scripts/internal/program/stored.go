@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +21,7 @@ func (p Program) StoredVersion() (string, error) {
 	}
 	for _, version := range versions {
 		if version["storage"] == true {
-			return version["name"].(string), nil
+			return fmt.Sprint(version["name"]), nil
 		}
 	}
 	return "", fmt.Errorf("%s: no version is stored", p.CRD)
@@ -34,13 +35,11 @@ func (p Program) Storing(version, dir string) (Program, error) {
 		return p, err
 	}
 	var names []string
-	found := false
 	for _, v := range versions {
 		v["storage"] = v["name"] == version
-		found = found || v["name"] == version
-		names = append(names, v["name"].(string))
+		names = append(names, fmt.Sprint(v["name"]))
 	}
-	if !found {
+	if !slices.Contains(names, version) {
 		return p, fmt.Errorf("%s doesn't have the version %q: choose %s", crd.GetName(), version, strings.Join(names, " or "))
 	}
 	content, err := yaml.Marshal(crd.Object)
@@ -51,8 +50,7 @@ func (p Program) Storing(version, dir string) (Program, error) {
 	return p, os.WriteFile(p.CRD, content, 0o600)
 }
 
-// readCRD returns the program's CRD, and its versions, each with a name. A change of a version
-// changes the CRD.
+// readCRD returns the program's CRD and its versions. A change of a version changes the CRD.
 func (p Program) readCRD() (crd unstructured.Unstructured, versions []map[string]any, err error) {
 	content, err := os.ReadFile(p.CRD)
 	if err == nil {
@@ -61,17 +59,12 @@ func (p Program) readCRD() (crd unstructured.Unstructured, versions []map[string
 	if err != nil {
 		return crd, nil, fmt.Errorf("%s: %w", p.CRD, err)
 	}
-	all, _, err := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
-	list, isList := all.([]any)
-	if err != nil || !isList {
-		return crd, nil, fmt.Errorf("%s: spec.versions is %v, want a list", p.CRD, all)
-	}
-	for i, one := range list {
-		version, _ := one.(map[string]any)
-		if _, named := version["name"].(string); !named {
-			return crd, nil, fmt.Errorf("%s: spec.versions[%d] has no name", p.CRD, i)
+	list, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
+	all, _ := list.([]any)
+	for _, one := range all {
+		if version, isMap := one.(map[string]any); isMap {
+			versions = append(versions, version)
 		}
-		versions = append(versions, version)
 	}
 	return crd, versions, nil
 }

@@ -3,7 +3,6 @@ package program
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -27,28 +26,5 @@ func TestStoring(t *testing.T) {
 	const want = `foos.example.com doesn't have the version "v3": choose v1 or v2`
 	if _, err := p.Storing("v3", t.TempDir()); err == nil || err.Error() != want {
 		t.Errorf("got the error %v, want %s", err, want)
-	}
-}
-
-func TestBadCRDs(t *testing.T) {
-	t.Parallel()
-	for sentence, test := range map[string]struct{ text, want string }{
-		"no version is stored":      {"spec: {versions: [{name: v1}]}", "no version is stored"},
-		"a version without a name":  {"spec: {versions: [{name: v1}, {storage: true}]}", "spec.versions[1] has no name"},
-		"the versions are no list":  {"spec: {versions: {name: v1}}", "want a list"},
-		"it isn't YAML":             {"spec: [", "yaml"},
-		"it has no versions at all": {"spec: {}", "want a list"},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			t.Parallel()
-			file := filepath.Join(t.TempDir(), "crd.yaml")
-			if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			_, err := Program{CRD: file}.StoredVersion()
-			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), file) {
-				t.Errorf("got the error %v, want %s: … %s", err, file, test.want)
-			}
-		})
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"io"
 
 	"example.com/operators/scripts/internal/chapters"
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/ui"
 )
 
 type onKind struct {
 	*Suite
 	cluster *kind.Cluster
-	kubectl kubectl.Kubectl
+	kubectl cluster.Kubectl
 }
 
 // OnKind runs the tests that need containers on a new cluster of kind with that node image (""

@@ -14,7 +14,6 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gotest"
-	"example.com/operators/scripts/internal/kubectl"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
@@ -114,12 +113,12 @@ func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
 	}
 }
 
-func (s *Suite) kubectl(c cluster.Backend) kubectl.Kubectl {
-	return kubectl.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+func (s *Suite) kubectl(c cluster.Backend) cluster.Kubectl {
+	return cluster.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // applyCRDs applies a CRD of each kind that the chapters' programs manage.
-func (s *Suite) applyCRDs(ctx context.Context, k kubectl.Kubectl) bool {
+func (s *Suite) applyCRDs(ctx context.Context, k cluster.Kubectl) bool {
 	return s.step(ctx, "the CRDs that tests need", func(ctx context.Context, _ *ui.Step) (string, error) {
 		programs, err := s.onePerKind()
 		var applied []string

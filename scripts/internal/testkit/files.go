@@ -1,4 +1,5 @@
-// Package testkit writes files for tests, finds the repository's, and waits for conditions.
+// Package testkit has what tests share: it writes files, finds the repository's, starts API servers,
+// and waits for conditions.
 package testkit
 
 import (

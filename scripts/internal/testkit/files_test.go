@@ -18,7 +18,7 @@ func TestOnlyRepositoryLeavesTheModule(t *testing.T) {
 		}
 		source, err := os.ReadFile(path)
 		if bytes.Contains(source, []byte(`"`+Repository())) {
-			t.Errorf("%s: get this path from testfiles.Repository", path)
+			t.Errorf("%s: get this path from testkit.Repository", path)
 		}
 		checked++
 		return err

@@ -1,7 +1,12 @@
-package apitest
+package testkit
+
+// API servers for tests: a fake one with the test's own responses, and a real cluster's.
 
 import (
 	"context"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 
@@ -11,6 +16,20 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
+
+// StartServer starts a server with HTTP/2 that closes with the test, and returns a config for its
+// clients.
+func StartServer(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *rest.Config) {
+	server := httptest.NewUnstartedServer(handler)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return server, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
+}
 
 // Cluster returns the config and a client of the real cluster in TEST_KUBECONFIG. Without one, it
 // skips the test.

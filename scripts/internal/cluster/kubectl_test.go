@@ -1,4 +1,4 @@
-package kubectl
+package cluster
 
 import (
 	"os"
@@ -13,7 +13,7 @@ echo "$KUBECONFIG: $*"
 case "$*" in *fail*) echo "no such thing" >&2; exit 1;; esac
 `
 
-func TestRun(t *testing.T) {
+func TestKubectl(t *testing.T) {
 	k := Kubectl{Binary: filepath.Join(t.TempDir(), "kubectl"), Kubeconfig: "/the/clusters"}
 	if err := os.WriteFile(k.Binary, []byte(fakeKubectl), 0o700); err != nil {
 		t.Fatal(err)

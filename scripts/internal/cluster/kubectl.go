@@ -1,6 +1,4 @@
-// Package kubectl runs the workshop's own kubectl against one cluster. Each call names the
-// kubeconfig, so the user's is neither read nor written.
-package kubectl
+package cluster
 
 import (
 	"bytes"
@@ -16,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
+// Kubectl runs the workshop's own kubectl against one cluster. Each call names the kubeconfig, so the
+// user's is neither read nor written.
 type Kubectl struct {
 	Binary, Kubeconfig string // paths
 }

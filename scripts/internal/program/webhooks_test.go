@@ -1,0 +1,99 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const webhookManifests = `apiVersion: v1
+kind: Service
+metadata: {name: a}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validates}
+webhooks:
+- name: a.example.com
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {service: {name: a, namespace: b, path: /validate}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: mutates}
+webhooks:
+- name: b.example.com
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {service: {name: a, namespace: b, path: /mutate}}
+`
+
+func TestWebhookConfigurations(t *testing.T) {
+	dir := t.TempDir()
+	local, err := NewLocalWebhooks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "tls.key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the key: %v, %v", info.Mode(), err)
+	}
+	made, err := local.configurations([]byte(webhookManifests), "only-here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := strings.Split(strings.TrimPrefix(string(made), "---\n"), "---\n")
+	if len(documents) != 2 {
+		t.Fatalf("got documents %q", documents)
+	}
+	var validating admissionv1.ValidatingWebhookConfiguration
+	if err := yaml.UnmarshalStrict([]byte(documents[0]), &validating); err != nil {
+		t.Fatal(err)
+	}
+	webhook := validating.Webhooks[0]
+	want := admissionv1.WebhookClientConfig{URL: new("https://" + local.address + "/validate"), CABundle: local.ca}
+	if diff := cmp.Diff(want, webhook.ClientConfig); diff != "" {
+		t.Error(diff)
+	}
+	if webhook.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"] != "only-here" || *webhook.FailurePolicy != admissionv1.Fail {
+		t.Errorf("it is %+v", webhook)
+	}
+	everywhere, err := local.configurations([]byte(webhookManifests), "")
+	if err != nil || strings.Contains(string(everywhere), "namespaceSelector") {
+		t.Errorf("error %v, or only for some namespace:\n%s", err, everywhere)
+	}
+}
+
+func TestConversion(t *testing.T) {
+	local, err := NewLocalWebhooks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com}\nspec: {group: example.com, versions: [{name: v1}"
+	if made, err := local.Conversion([]byte(one + "]}")); made != nil || err != nil {
+		t.Errorf("for one version it is %q, %v; want nothing", made, err)
+	}
+	made, err := local.Conversion([]byte(one + ", {name: v2}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(made, &crd); err != nil {
+		t.Fatal(err)
+	}
+	conversion := crd.Spec.Conversion
+	if conversion == nil || conversion.Strategy != apiextensionsv1.WebhookConverter || len(crd.Spec.Versions) != 2 {
+		t.Fatalf("it is %+v", crd.Spec)
+	}
+	config := conversion.Webhook.ClientConfig
+	if want := "https://" + local.address + "/convert"; config.URL == nil || *config.URL != want || len(config.CABundle) == 0 {
+		t.Errorf("got client config %+v, want %s", config, want)
+	}
+}
