@@ -5,8 +5,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,8 +49,12 @@ With --restore, you get your files back. If you have changed a solution, that is
 }
 
 func catchUp(command *cobra.Command, named []exercises.Exercise) error {
-	if _, err := replaceAll(command, named, exercises.CatchUp); err != nil {
-		return err
+	for _, e := range named {
+		done, err := exercises.CatchUp(theRoot(), e, time.Now())
+		if err != nil {
+			return err
+		}
+		printDone(command, e, done)
 	}
 	command.Println("\nTo get back your own file: ./scripts/workshop catch-up --restore\n" + reloadAdvice)
 	all, err := exercises.All(theRoot())
@@ -70,35 +72,23 @@ func catchUp(command *cobra.Command, named []exercises.Exercise) error {
 }
 
 func restoreKept(command *cobra.Command, named []exercises.Exercise) error {
-	replaced, err := replaceAll(command, named, exercises.Restore)
-	switch {
-	case err != nil:
-		return err
-	case replaced == 0:
-		command.Println("There is nothing to restore.")
-	default:
-		command.Println("\n" + reloadAdvice)
+	advice := "There is nothing to restore."
+	for _, e := range named {
+		done, err := exercises.Restore(theRoot(), e, time.Now())
+		if err != nil {
+			return err
+		}
+		if done != "" {
+			advice = "\n" + reloadAdvice
+		}
+		printDone(command, e, done)
 	}
+	command.Println(advice)
 	return nil
 }
 
-// replacement is exercises.CatchUp or exercises.Restore.
-type replacement func(root string, e exercises.Exercise, now time.Time) (done string, err error)
-
-// replaceAll calls replace for these exercises, prints what it did, and returns for how many it did
-// something.
-func replaceAll(command *cobra.Command, named []exercises.Exercise, replace replacement) (replaced int, err error) {
-	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 2, ' ', 0)
-	defer table.Flush()
-	for _, e := range named {
-		done, err := replace(theRoot(), e, time.Now())
-		if err != nil {
-			return replaced, err
-		}
-		if done != "" {
-			replaced++
-			fmt.Fprintf(table, "%s\t%s\t%s\n", e.Name(), e.Title, done)
-		}
+func printDone(command *cobra.Command, e exercises.Exercise, done string) {
+	if done != "" {
+		command.Printf("%s %s (%s)\n", e.Name(), e.Title, done)
 	}
-	return replaced, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func newCheckCommand() *cobra.Command {
-	var everything, inLens, noOpen bool
+	var everything bool
 	var cause int
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
@@ -25,15 +25,11 @@ which exercises you have passed ("progress"). Its exit code is 0 if everything t
 Some tests need a cluster. They are skipped while yours isn't up.
 
 A ticket is an exercise that begins with a symptom. Check first asks for the cause. Once you have named it with --cause,
-check runs the tests of your fix.
-
-In the exercises where you write a whole program (01/5 to 06/5), --lens also runs it on your cluster, next to the solution,
-and shows in your browser what both do.`,
+check runs the tests of your fix.`,
 		Example: `  ./scripts/workshop check
   ./scripts/workshop check 01/1
   ./scripts/workshop check 01
-  ./scripts/workshop check 03/7 --cause 2
-  ./scripts/workshop check 01/5 --lens`,
+  ./scripts/workshop check 03/7 --cause 2`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			found, err := findExercises(args)
@@ -56,26 +52,11 @@ and shows in your browser what both do.`,
 					return err
 				}
 			}
-			if !inLens {
-				return checkAll(command, found, everything)
-			}
-			if len(found) > 1 {
-				return problem.New("--lens shows only one exercise").ToDo("name it, for example 01/5")
-			}
-			if err := hasProgram(found[0]); err != nil {
-				return err
-			}
-			failed := checkAll(command, found, everything)
-			if err := exerciseInLens(command, found[0], noOpen); err != nil {
-				return err
-			}
-			return failed
+			return checkAll(command, found, everything)
 		},
 	}
 	command.Flags().BoolVar(&everything, "all", false, "show the whole output of each failing test")
 	command.Flags().IntVar(&cause, "cause", 0, "the number of your answer to a ticket's question")
-	command.Flags().BoolVar(&inLens, "lens", false, "then run your program beside the solution, and show both in your browser")
-	command.Flags().BoolVar(&noOpen, "no-open", false, "with --lens: only print the page's address, and don't open a browser")
 	return command
 }
 

@@ -23,8 +23,7 @@ name, as in import paths, doesn't count as a difference, and a file that chapter
 with the original. go.mod and generated code are left out. With --all you also see tests, texts, exercises,
 new manifests, the lines of deleted files, and programs besides the chapter's.
 
-With --tdset it compares the solutions of the chapters' last exercise, TDSet. On a terminal, git starts its
-pager, unless you set PAGER=cat.`,
+On a terminal, git starts its pager, unless you set PAGER=cat.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
   ./scripts/workshop diff --stat all

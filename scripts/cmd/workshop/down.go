@@ -15,7 +15,7 @@ import (
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/runs"
+	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -47,7 +47,7 @@ archive's files stay. To get rid of them, remove the folder.`,
 				return problem.New("--purge ends all clusters, and --on %s is about some", on).
 					ToDo(`"down" ends one; to delete all, leave --on out, and unset %s`, nodesVariable)
 			}
-			if err := runs.Sweep(command.Context(), theRoot()); err != nil {
+			if err := suite.Sweep(command.Context(), theRoot()); err != nil {
 				return err
 			}
 			var summary string

@@ -40,12 +40,12 @@ have seen.`,
 }
 
 func newSolutionCommand() *cobra.Command {
-	var spoil, whole bool
+	var spoil bool
 	command := aboutOneExercise(&cobra.Command{
 		Use:   "solution CHAPTER/K",
 		Short: "Show the solution of an exercise that you have passed",
 		Long: `Solution shows how the course's solution differs from yours. There are others, and any that passes the check is right.
-Until you have passed the exercise yourself, you have to add --spoil, which prints the whole solution, as --whole does.`,
+Until you have passed the exercise yourself, you have to add --spoil, which prints the whole solution.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		progress, err := exercises.ReadProgress(theRoot())
 		if err != nil {
@@ -56,7 +56,7 @@ Until you have passed the exercise yourself, you have to add --spoil, which prin
 			return problem.New("you haven't passed %s yet", exercise.Name()).
 				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution anyway", exercise.Name())
 		}
-		if passing && !whole {
+		if passing {
 			diff, err := exercises.SolutionDiff(exercise, colours())
 			if err != nil || diff != "" {
 				command.Print(diff)
@@ -67,7 +67,6 @@ Until you have passed the exercise yourself, you have to add --spoil, which prin
 		command.Print(solution)
 		return err
 	})
-	command.Flags().BoolVar(&whole, "whole", false, "print the whole file")
 	command.Flags().BoolVar(&spoil, "spoil", false, "show it even if you haven't passed")
 	return command
 }

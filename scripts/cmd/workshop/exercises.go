@@ -38,9 +38,6 @@ func firstOpen(all []exercises.Exercise) (exercises.Exercise, bool, error) {
 }
 
 func nothingOpen(all []exercises.Exercise) string {
-	if len(all) == 0 {
-		return "There are no exercises yet."
-	}
 	return fmt.Sprintf("No exercise is open: all %d are passed or caught up. To check one again, name it, such as 01/1.", len(all))
 }
 

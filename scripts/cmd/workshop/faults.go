@@ -11,10 +11,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
@@ -22,24 +20,16 @@ import (
 	"example.com/operators/scripts/internal/program"
 )
 
-// withoutTerminal is how long a fault lasts where nobody can press Enter.
-const withoutTerminal = 30 * time.Second
-
 func newFaultsCommand() *cobra.Command {
-	var lasts time.Duration
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "faults [CHAPTER FAULT [-- FLAG...]]",
 		Short: "Cause a fault, and watch what a chapter's program does about it",
 		Long: `Faults runs a chapter's program on the cluster, as run does, but through a proxy that can cause faults. It prints each
 request that the program sends, each line of its log, and each hit of the fault. When the program is idle, press Enter to
 begin the fault, Enter again to end it, and Ctrl-C to exit. Meanwhile, use another terminal: scale the Foo, delete its
-Deployment.
-
-With --for, the fault begins at once and ends after that time, and the program keeps running until Ctrl-C. Without an
-argument, faults lists the faults. Flags after -- are the program's.`,
+Deployment. Without an argument, faults lists the faults. Flags after -- are the program's.`,
 		Example: `  ./scripts/workshop faults
   ./scripts/workshop faults 01 F4a
-  ./scripts/workshop faults 03 F4a --for 20s
   ./scripts/workshop faults 03 F9 -- --workers 1`,
 		Args: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); dash == 2 || dash == -1 && (len(args) == 0 || len(args) == 2) {
@@ -59,11 +49,9 @@ argument, faults lists the faults. Flags after -- are the program's.`,
 			if err != nil {
 				return err
 			}
-			return tryFault(command, chapter, fault, args[2:], lasts)
+			return tryFault(command, chapter, fault, args[2:])
 		},
 	}
-	command.Flags().DurationVar(&lasts, "for", 0, "begin the fault at once, and end it after this time (30s if there is no terminal for Enter)")
-	return command
 }
 
 func listFaults(w io.Writer) error {
@@ -79,40 +67,25 @@ func listFaults(w io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, `
-./scripts/workshop faults 01 F4a tries one; ./scripts/workshop test --matrix shows which chapter survives which.
+./scripts/workshop faults 01 F4a tries one. Which chapter survives which: scripts/acceptance/MATRIX.md
 %s`, hints.String())
 	return err
 }
 
-// changes are kubectl's arguments to change the object that `run` applies, by its kind.
-var changes = map[string]string{
-	chapters.Foo:   "scale foo/example-foo --replicas 3",
-	chapters.TDSet: "scale deployment/tdset-hello-world --namespace temp --replicas 9",
-}
-
-func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string, lasts time.Duration) error {
-	ctx := command.Context()
+func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string) error {
 	p, err := program.OfChapter(chapter)
 	if err != nil {
 		return err
 	}
-	ready, err := prepare(ctx, p)
+	ready, err := prepare(command.Context(), p, false)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(ready.dir)
+	running, end := ready.untilCleanedUp(command.Context())
+	defer end()
 	if fault.Replicas && contract.WhyNotHeld(chapter, fault.Name) == "" {
 		flags = slices.Concat([]string{"--leader-elect"}, flags)
-	}
-	if lasts == 0 && !term.IsTerminal(int(os.Stdin.Fd())) {
-		lasts = withoutTerminal
-	}
-	var turns <-chan struct{}
-	how := "Press Enter to begin the fault, and Enter again to end it."
-	if lasts > 0 {
-		turns, how = timed(lasts), fmt.Sprintf("The fault begins now, and lasts %v.", lasts)
-	} else {
-		turns = onEnter(os.Stdin)
 	}
 	return faults.Session{
 		Fault:      fault,
@@ -124,31 +97,20 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 			_, err := ready.kubectl.Run(ctx, append([]string{"wait", "--timeout=1m"}, p.Settled()...)...)
 			return err
 		},
-		Advice:  how + " Ctrl-C exits. Meanwhile, try in another terminal:\n./scripts/workshop kubectl " + changes[p.Kind],
-		Turns:   turns,
+		Advice:  "Press Enter to begin the fault, and Enter again to end it. Ctrl-C exits." + suggest(p.Kind),
+		Turns:   onEnter(os.Stdin),
 		Out:     command.OutOrStdout(),
 		Colours: colours(),
-	}.Run(ctx)
+	}.Run(running)
 }
 
-// onEnter sends on each line of input. If nobody receives, it ends with the command, as in timed.
+// onEnter sends on each line of input. If nobody receives, it ends with the command.
 func onEnter(in io.Reader) <-chan struct{} {
 	turns := make(chan struct{})
 	go func() {
 		for lines := bufio.NewScanner(in); lines.Scan(); {
 			turns <- struct{}{}
 		}
-	}()
-	return turns
-}
-
-// timed sends twice, with that time in between.
-func timed(lasts time.Duration) <-chan struct{} {
-	turns := make(chan struct{})
-	go func() {
-		turns <- struct{}{}
-		time.Sleep(lasts)
-		turns <- struct{}{}
 	}()
 	return turns
 }

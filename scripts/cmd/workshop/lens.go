@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +40,8 @@ highlight everything that caused it and everything it caused. Buttons create and
 the program. The page is served on this machine only, and its address contains a secret.
 
 With two chapters, both programs run, each in its own namespace, and every button acts on both. A ticket (an exercise that
-begins with a symptom) has a program of its own: lens 03/7.
+begins with a symptom) has a program of its own: lens 03/7. In the exercises where you write a whole program (01/5 to 06/5), lens shows
+yours next to the solution, while both get the same tour: lens 01/5.
 
 With --look, lens plays a scenario that shows what the chapter is about, and then stops the time axis at the interesting
 moment. With --html, it also writes a page with everything when you press Ctrl-C, which needs neither a server nor a network.`,
@@ -53,6 +53,15 @@ moment. With --html, it also writes a page with everything when you press Ctrl-C
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"03"}
+			}
+			if len(args) == 1 && isExercise(args[0]) {
+				e, err := exercises.FindOne(theRoot(), args[0])
+				if err != nil {
+					return err
+				}
+				if chapter, found := e.Chapter.TDSet(); found && chapter.Dir == e.Dir() {
+					return besideSolution(command, chapter, flags)
+				}
 			}
 			programs, err := programsIn(args, flags.tdset)
 			if err != nil {
@@ -76,30 +85,19 @@ moment. With --html, it also writes a page with everything when you press Ctrl-C
 	return command
 }
 
-// exerciseInLens shows the learner's program beside the solution while both get the same tour.
-func exerciseInLens(command *cobra.Command, exercise exercises.Exercise, noOpen bool) error {
-	chapter, _ := exercise.Chapter.TDSet()
-	solution, err := program.OfChapter(chapter)
+// besideSolution shows the learner's program of an exercise and the solution, while both get a tour.
+func besideSolution(command *cobra.Command, exercise chapters.Chapter, flags lensFlags) error {
+	solution, err := program.OfChapter(exercise)
 	if err != nil {
 		return err
 	}
 	tour := lens.Tour(solution.Kind)
 	tour.Title = "your program, and the solution"
 	both := []lens.Program{
-		{Name: "yours", Chapter: chapter, Built: solution.AsLearner()},
-		{Name: "solution", Chapter: chapter, Built: solution},
+		{Name: "yours", Chapter: exercise, Built: solution.AsLearner()},
+		{Name: "solution", Chapter: exercise, Built: solution},
 	}
-	return runLens(command, lensFlags{noOpen: noOpen}, both, &tour)
-}
-
-// hasProgram returns an error if an exercise has no program that lens could run.
-func hasProgram(exercise exercises.Exercise) error {
-	chapter, found := exercise.Chapter.TDSet()
-	if found && chapter.Dir == exercise.Dir() {
-		return nil
-	}
-	return problem.New("the tests of exercise %s start no program, so lens has nothing to show", exercise.Name()).
-		ToDo("use --lens with the exercises in which you write a whole program: 01/5 to 06/5")
+	return runLens(command, flags, both, &tour)
 }
 
 // programsIn returns the programs that args name. With tdset, these are the chapters' programs for
@@ -157,9 +155,14 @@ func runLens(command *cobra.Command, flags lensFlags, programs []lens.Program, l
 		}
 	}
 	<-ctx.Done()
-	return toFile(flags.html, func(w io.Writer) error {
-		return lens.WriteHTML(w, session.Controls().Title, options.Recorder.All())
-	})
+	if flags.html == "" {
+		return nil
+	}
+	file, err := os.Create(flags.html)
+	if err != nil {
+		return err
+	}
+	return errors.Join(lens.WriteHTML(file, session.Controls().Title, options.Recorder.All()), file.Close())
 }
 
 // lensOptions brings the cluster up, and builds the programs.
@@ -193,16 +196,4 @@ func openBrowser(ctx context.Context, url string) {
 		opener = "open"
 	}
 	_ = exec.CommandContext(ctx, opener, url).Start() // there may be none
-}
-
-// toFile lets write write a file, unless its name is "".
-func toFile(name string, write func(io.Writer) error) error {
-	if name == "" {
-		return nil
-	}
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
 }

@@ -42,7 +42,8 @@ func run(ctx context.Context, args []string) int {
 	defer cancel()
 	root.SetOut(pipe{os.Stdout, cancel}) // cobra prints to stderr otherwise
 	understood := false
-	on := root.PersistentFlags().String("on", "", "the cluster's nodes: kwok (simulated) or kind (containers); the default is the kind cluster, if there is one")
+	on := root.PersistentFlags().String("on", "",
+		"the cluster's nodes: kwok (simulated) or kind (containers); the default is the kind cluster, if there is one")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		understood = true
 		where, err := findRoot()
@@ -50,7 +51,10 @@ func run(ctx context.Context, args []string) int {
 			return err
 		}
 		// The environment passes the settings on to the commands that this one runs.
-		return errors.Join(os.Setenv(rootVariable, where), os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))), checkSettings())
+		return errors.Join(
+			os.Setenv(rootVariable, where),
+			os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))),
+			checkSettings())
 	}
 
 	command, err := root.ExecuteContextC(ctx)

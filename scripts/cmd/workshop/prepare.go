@@ -1,16 +1,21 @@
 package main
 
-// Everything that run and faults need before they can start a chapter's program.
+// Everything that run and faults need before they can start a chapter's program, and what they remove
+// when it ends.
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gobuild"
@@ -19,63 +24,173 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
+// prepared is a program that can start now.
 type prepared struct {
+	program    program.Program
 	cluster    cluster.Backend
 	config     *rest.Config // the administrator's
 	kubectl    cluster.Kubectl
 	binary     string
-	dir        string   // for temporary files while the program runs; the caller removes it
+	dir        string   // for temporary files while the program runs
 	kubeconfig string   // the program's, with no more permissions than its manifests grant
-	examples   []string // to apply when the program converts objects between versions
+	flags      []string // that the program needs
+	later      []string // examples that can be applied when the program converts objects between versions
+	created    []string // examples that weren't there before
+
+	stopServing func() // nil if the program serves no webhooks
 }
 
 // prepare starts the cluster, applies the program's manifests and examples, and builds the program.
-func prepare(ctx context.Context, p program.Program) (*prepared, error) {
+// With webhooks, the API server calls the program's, unless it is in a container.
+// The caller must call untilCleanedUp, and remove dir at the end.
+func prepare(ctx context.Context, p program.Program, withWebhooks bool) (*prepared, error) {
 	c, err := ensureUp(ctx)
 	if err != nil {
 		return nil, err
 	}
-	k := kubectlOn(c)
-	if err := deploy.CheckOthers(ctx, c, k, p.Kind, "", os.Stderr); err != nil {
+	r := &prepared{program: p, cluster: c, kubectl: kubectlOn(c)}
+	if err := deploy.CheckOthers(ctx, c, r.kubectl, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
+	if r.binary, err = buildProgram(ctx, p); err != nil {
+		return nil, err
+	}
+	if r.dir, err = os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "run-"+p.Name+"-"); err != nil {
+		return nil, err
+	}
+	if err := r.apply(ctx, withWebhooks && p.Webhooks != "" && c.Nodes() != cluster.Containers); err != nil {
+		r.cleanUp(context.WithoutCancel(ctx))
+		return nil, errors.Join(err, os.RemoveAll(r.dir))
+	}
+	return r, nil
+}
+
+// apply applies the manifests and the examples, and writes the program's kubeconfig.
+func (r *prepared) apply(ctx context.Context, withWebhooks bool) (err error) {
 	// Webhooks that a killed run has left would reject the examples.
-	if err := program.DeleteWebhooks(ctx, k); err != nil {
-		return nil, err
+	if err := program.DeleteWebhooks(ctx, r.kubectl); err != nil {
+		return err
 	}
-	if err := p.Apply(ctx, k); err != nil {
-		return nil, err
+	if err := r.program.Apply(ctx, r.kubectl); err != nil {
+		return err
 	}
-	var later []string
-	for _, file := range p.Examples {
-		switch _, err := k.Run(ctx, "apply", "-f", file); {
-		case cluster.NeedsConversion(err):
-			later = append(later, file)
-		case err != nil:
-			return nil, err
+	var local *program.LocalWebhooks
+	var configurations []byte
+	if withWebhooks {
+		// Before the example: without this conversion, a TDSet that is stored in v1 would lose its windows.
+		local, configurations, err = r.program.PrepareWebhooks(ctx, r.kubectl, r.dir, "")
+		if err != nil {
+			return err
 		}
 	}
-	binary, err := buildProgram(ctx, p)
+	if err := r.applyExamples(ctx, r.program.Examples); err != nil {
+		return err
+	}
+	if r.config, err = cluster.RESTConfig(r.cluster); err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(r.config)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	config, err := cluster.RESTConfig(c)
-	if err != nil {
-		return nil, err
+	r.kubeconfig = filepath.Join(r.dir, "kubeconfig")
+	r.flags = []string{"--kubeconfig", r.kubeconfig}
+	if withWebhooks {
+		r.flags = append(r.flags, local.Flags()...)
+		r.serve(ctx, local, configurations)
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
+	return operator.WriteKubeconfig(ctx, client, r.config, r.program.Namespace, r.program.ServiceAccount, r.kubeconfig)
+}
+
+// applyExamples leaves those for later that need a conversion while no program answers.
+func (r *prepared) applyExamples(ctx context.Context, files []string) error {
+	for _, file := range files {
+		output, err := r.kubectl.Run(ctx, "apply", "-f", file)
+		switch {
+		case cluster.NeedsConversion(err):
+			r.later = append(r.later, file)
+		case err != nil:
+			return err
+		// A namespace stays, because the learner may have created other objects in it.
+		case strings.HasSuffix(strings.TrimSpace(output), " created") && !strings.HasPrefix(output, "namespace/"):
+			r.created = append(r.created, file)
+		}
 	}
-	dir, err := os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "run-"+p.Name+"-")
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// suggestions are kubectl's arguments to look at the example, to change it, and to interfere.
+var suggestions = map[string][]string{
+	chapters.Foo: {"get foos,deployments", "scale foo/example-foo --replicas 3", "delete deployment/example-foo"},
+	chapters.TDSet: {
+		"get tdsets,deployments -n temp",
+		"scale deployment/tdset-hello-world -n temp --replicas 9",
+		"delete deployment/tdset-hello-world -n temp",
+	},
+}
+
+// suggest returns commands for another terminal, or "" for a kind that only an exercise has.
+func suggest(kind string) string {
+	var text strings.Builder
+	for i, args := range suggestions[kind] {
+		if i == 0 {
+			text.WriteString("\nTry in another terminal:")
+		}
+		text.WriteString("\n  ./scripts/workshop kubectl " + args)
 	}
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := operator.WriteKubeconfig(ctx, client, config, p.Namespace, p.ServiceAccount, kubeconfig); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	return text.String()
+}
+
+// untilCleanedUp returns a context for the program. After the end of ctx, it lasts until cleanUp has
+// removed the examples, because their finalizers and conversions need the program.
+func (r *prepared) untilCleanedUp(ctx context.Context) (running context.Context, end func()) {
+	always := context.WithoutCancel(ctx)
+	running, cancel := context.WithCancel(always)
+	end = sync.OnceFunc(func() {
+		r.cleanUp(always)
+		cancel()
+	})
+	context.AfterFunc(ctx, end)
+	return running, end
+}
+
+// cleanUp has the API server call no webhooks any more, and removes the examples that weren't there
+// before, so that the next chapter's text finds the cluster that it describes.
+func (r *prepared) cleanUp(ctx context.Context) {
+	if r.stopServing != nil {
+		r.stopServing()
 	}
-	return &prepared{c, config, k, binary, dir, kubeconfig, later}, nil
+	for _, file := range r.created {
+		_, err := r.kubectl.Run(ctx, "delete", "--ignore-not-found", "--timeout=10s", "-f", file)
+		if err != nil { // the program, which may be unfinished, hasn't removed its finalizer
+			_, err = r.kubectl.Run(ctx, "patch", "--type=merge", `--patch={"metadata":{"finalizers":null}}`, "-f", file)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "workshop: the example stays:", err)
+		}
+	}
+}
+
+// serve makes the API server call the program's webhooks once it answers, until cleanUp.
+func (r *prepared) serve(ctx context.Context, local *program.LocalWebhooks, configurations []byte) {
+	serving, cancel := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() {
+		if local.Await(serving) != nil {
+			return // the program has ended before it answered
+		}
+		err := errors.Join(r.applyExamples(serving, r.later), r.kubectl.Apply(serving, configurations))
+		if err != nil && serving.Err() == nil {
+			fmt.Fprintln(os.Stderr, "workshop: the webhooks aren't called:", err)
+		}
+	})
+	r.stopServing = func() {
+		cancel()
+		background.Wait()
+		if err := program.DeleteWebhooks(context.WithoutCancel(ctx), r.kubectl); err != nil {
+			fmt.Fprintln(os.Stderr, "workshop: the webhooks are still called, and the next run deletes them:", err)
+		}
+	}
 }
 
 // buildProgram shows the progress, because a first build may take a minute.

@@ -3,11 +3,8 @@ package main
 // workshop test and docs. Package suite runs the tests.
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -23,8 +20,7 @@ import (
 
 func newTestCommand() *cobra.Command {
 	var only []string
-	var full, matrix bool
-	var image string
+	var full bool
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...]",
 		Short: "Run what CI runs, everything about a chapter, or the tests of one promise",
@@ -43,8 +39,7 @@ skipped test counts as a failure, and a failed test isn't run again.
 
 With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
 chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
-minute, or two minutes under faults. With --matrix it runs nothing and prints which chapter keeps its promises through which
-fault. Each cell is such a test.
+minute, or two minutes under faults. scripts/acceptance/MATRIX.md says what they are, and which chapter keeps which.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
 the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
@@ -55,50 +50,26 @@ the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 0
   ./scripts/workshop test 01 --only B4
   ./scripts/workshop test 07 --only T2
   ./scripts/workshop test 02 03 --only B11,F4
-  ./scripts/workshop test --matrix
   ./scripts/workshop test --on kind`,
 		RunE: func(command *cobra.Command, args []string) error {
-			if matrix {
-				page, err := os.ReadFile(filepath.Join(theRoot(), "scripts", "acceptance", "MATRIX.md"))
-				command.Print(string(page))
-				return err
-			}
-			nodes := theNodes()
-			if err := testableOn(nodes, command.Flags().Changed("only"), image); err != nil {
-				return err
-			}
 			if command.Flags().Changed("only") {
 				return testOnly(command, args, only)
 			}
-			s, err := newSuite(command, args, nodes)
+			s, err := newSuite(command, args, theNodes())
 			if err != nil {
 				return err
 			}
 			s.Full = full || len(args) > 0
-			run := s.Run
-			if nodes == cluster.Containers {
-				run = func(ctx context.Context) error { return s.OnKind(ctx, image) }
+			if theNodes() == cluster.Containers {
+				return s.OnKind(command.Context())
 			}
-			return run(command.Context())
+			return s.Run(command.Context())
 		},
 	}
 	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
-	command.Flags().StringVar(&image, "image", "", "with --on kind: the cluster's node image")
-	command.Flags().BoolVar(&matrix, "matrix", false, "print which chapter holds its promises through which fault")
 	command.Flags().BoolVar(&full, "full", false, "prove everything, about all chapters and the tools")
-	command.MarkFlagsMutuallyExclusive("only", "matrix", "full")
+	command.MarkFlagsMutuallyExclusive("only", "full")
 	return command
-}
-
-// testableOn rejects flags that would be ignored.
-func testableOn(nodes cluster.Nodes, only bool, image string) error {
-	switch {
-	case nodes == cluster.Containers && only:
-		return problem.New("--only is for simulated nodes").ToDo("leave out --on kind (or use --on kwok), or --only")
-	case nodes != cluster.Containers && image != "":
-		return problem.New("--image is for clusters of kind").ToDo("add --on kind")
-	}
-	return nil
 }
 
 // testOnly runs the tests of these promises and faults, and prints which held.
@@ -181,9 +152,12 @@ func writeDocs(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	changed, err := docs.Write(theRoot(), files...)
-	for _, file := range changed {
-		fmt.Fprintf(command.OutOrStdout(), "%s: written\n", file)
+	for _, file := range files {
+		changed, writeErr := docs.Write(theRoot(), file)
+		if changed {
+			command.Printf("%s: written\n", file)
+		}
+		err = errors.Join(err, writeErr)
 	}
 	return err
 }

@@ -30,10 +30,6 @@ with the first one that you haven't passed, in all chapters or in one. Keys:
 			if err != nil {
 				return err
 			}
-			if len(found) == 0 {
-				command.Println(nothingOpen(found))
-				return nil
-			}
 			start, open, err := firstOpen(found)
 			if err != nil {
 				return err

@@ -8,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/runs"
+	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -40,6 +41,11 @@ func findRoot() (string, error) {
 				ToDo("change to the repository, or set %s to its path", rootVariable)
 		}
 	}
+}
+
+// relative returns a path as a user in the repository's folder names it.
+func relative(path string) string {
+	return strings.TrimPrefix(path, theRoot()+string(filepath.Separator))
 }
 
 // nodesVariable is for users who don't want to add --on to each command.
@@ -97,7 +103,7 @@ func ensureUp(ctx context.Context) (cluster.Backend, error) {
 
 // bringUp builds what is missing, and starts the cluster.
 func bringUp(ctx context.Context, c cluster.Backend) (cluster.Outcome, error) {
-	if err := runs.Sweep(ctx, theRoot()); err != nil { // what killed tests have left
+	if err := suite.Sweep(ctx, theRoot()); err != nil { // what killed tests have left
 		return "", err
 	}
 	show := ui.New(os.Stderr)

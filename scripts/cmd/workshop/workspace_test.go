@@ -71,13 +71,11 @@ func TestWhatNeedsACluster(t *testing.T) {
 		refused func() error
 		want    string
 	}{
-		"a node image":           {"", func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image and --stand-in are for kind clusters"},
-		"the stand-in":           {"", func() error { _, err := clusterToUp(false, "", true); return err }, "--image and --stand-in are for kind clusters"},
-		"--kind with --on kwok":  {"kwok", func() error { _, err := clusterToUp(true, "", false); return err }, "--kind asks for containers, --on kwok for none"},
-		"a node image for tests": {"", func() error { return testableOn("", false, "kindest/node:v1") }, "--image is for clusters of kind"},
-		"tests of some promises": {"", func() error { return testableOn(cluster.Containers, true, "") }, "--only is for simulated nodes"},
-		"a kubeconfig":           {"", func() error { _, err := existingCluster(); return err }, `cluster "workshop" isn't up`},
-		"a deployment":           {"", func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
+		"a node image":          {"", func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image and --stand-in are for kind clusters"},
+		"the stand-in":          {"", func() error { _, err := clusterToUp(false, "", true); return err }, "--image and --stand-in are for kind clusters"},
+		"--kind with --on kwok": {"kwok", func() error { _, err := clusterToUp(true, "", false); return err }, "--kind asks for containers, --on kwok for none"},
+		"a kubeconfig":          {"", func() error { _, err := existingCluster(); return err }, `cluster "workshop" isn't up`},
+		"a deployment":          {"", func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Setenv("WORKSHOP_ROOT", t.TempDir())

@@ -22,12 +22,8 @@ func TestTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems, err := docs.CheckText(root, files...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, problem := range problems {
-		t.Error(problem)
+	if err := docs.CheckText(root, files...); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -29,7 +29,7 @@ func Find(selected ...string) ([]Named, error) {
 		}
 		if len(found) == before {
 			return nil, problem.New("there is no promise or fault %q", name).
-				ToDo(`name some of %s; "./scripts/workshop test --matrix" says what they are`,
+				ToDo(`name some of %s; scripts/acceptance/MATRIX.md says what they are`,
 					strings.Join(names(Everything()), ", "))
 		}
 	}

@@ -41,21 +41,28 @@ type sample struct {
 // begin writes fastZone for programs with $ZONEINFO.
 func (y *day) begin(d *Demo) error {
 	y.begun = time.Now().Truncate(time.Second)
-	return program.WriteZones(zoneFolder(d.Root), map[string][]program.ZoneChange{fastZone: program.FastZone(y.begun, 24-evening, evening+24)})
+	zone := program.FastZone(y.begun, 24-evening, evening+24)
+	return program.WriteZones(zoneFolder(d.Root), map[string][]program.ZoneChange{fastZone: zone})
 }
 
 // watch follows the Deployment until the day ends, draws the chart, and compares the replicas.
 func (y *day) watch(ctx context.Context, d *Demo) error {
-	ctx, cancel := context.WithDeadline(ctx, y.begun.Add(((evening+24)*time.Hour-10*time.Minute)/speed)) // before the next midnight
+	settled := y.begun.Add((evening - 1) * time.Hour / speed)
+	beforeMidnight := y.begun.Add(((evening+24)*time.Hour - 10*time.Minute) / speed)
+	ctx, cancel := context.WithDeadline(ctx, beforeMidnight)
 	defer cancel()
 	select {
 	case <-ctx.Done():
-	case <-time.After(time.Until(y.begun.Add((evening - 1) * time.Hour / speed))): // the Deployment has settled
+	case <-time.After(time.Until(settled)):
 	}
 	fmt.Fprintln(d.Out)
 	var samples []sample
 	err := d.follow(ctx, y.deployment, func(deployment *appsv1.Deployment) (enough bool) {
-		now := sample{at: time.Since(y.begun)*speed - evening*time.Hour, desired: ptr.Deref(deployment.Spec.Replicas, 1), available: deployment.Status.AvailableReplicas}
+		now := sample{
+			at:        time.Since(y.begun)*speed - evening*time.Hour,
+			desired:   ptr.Deref(deployment.Spec.Replicas, 1),
+			available: deployment.Status.AvailableReplicas,
+		}
 		if samples == nil || samples[len(samples)-1].desired != now.desired {
 			fmt.Fprintf(d.Out, "  %s  %d replicas\n", clock(now.at), now.desired)
 		}
@@ -91,7 +98,8 @@ func untilReplicasAreNot(deployment string, replicas int32) func(context.Context
 
 // follow calls see with a Deployment now and on each change, until see returns true or ctx ends.
 func (d *Demo) follow(ctx context.Context, deployment string, see func(*appsv1.Deployment) (enough bool)) error {
-	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: deployment}))
+	one := metav1.SingleObject(metav1.ObjectMeta{Name: deployment})
+	watch, err := d.client.AppsV1().Deployments(d.namespace).Watch(ctx, one)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,10 @@ func TestDraw(t *testing.T) {
       █ available   ░ desired, not available yet
 `},
 		"replicas are desired before they are available": {
-			[]sample{{-2 * time.Hour, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1}, {10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2}}, `
+			[]sample{
+				{-2 * time.Hour, 1, 0}, {20 * time.Minute, 1, 1}, {9 * time.Hour, 3, 1},
+				{10*time.Hour + 15*time.Minute, 3, 3}, {18 * time.Hour, 2, 2},
+			}, `
    3 │                  ░░████████████████
    2 │                  ░░████████████████████████████
    1 │░███████████████████████████████████████████████
@@ -38,23 +40,5 @@ func TestDraw(t *testing.T) {
 				t.Errorf("chart (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestDesired(t *testing.T) {
-	got := desired([]sample{{desired: 3}, {desired: 3, available: 1}, {desired: 2}, {desired: 3}})
-	if want := []int32{3, 2, 3}; !slices.Equal(got, want) {
-		t.Errorf("got %d, want %d", got, want)
-	}
-}
-
-func TestClock(t *testing.T) {
-	for at, want := range map[time.Duration]string{
-		9*time.Hour + 5*time.Minute + 59*time.Second: "09:05",
-		-50 * time.Minute: "23:10",
-	} {
-		if got := clock(at); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
 	}
 }

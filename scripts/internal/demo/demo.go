@@ -1,5 +1,5 @@
-// Package demo is the guided tour of a chapter's program. It changes and breaks things like users
-// and accidents do, and shows the objects and the program's requests after each step.
+// Package demo is the guided tour of a chapter's program. It changes and breaks things as happens
+// every day, and shows the objects and the program's requests after each step.
 package demo
 
 import (
@@ -15,7 +15,6 @@ import (
 
 	"github.com/fatih/color"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
@@ -34,38 +33,36 @@ const (
 // Demo is a tour of one chapter on a cluster that is up.
 type Demo struct {
 	Root    string // of the repository
-	Bin     string // where kubectl is
 	Chapter chapters.Chapter
+	Program program.Program // the chapter's
+	Binary  string          // the built program
 	Cluster cluster.Backend
-	Out     io.Writer // gets the narration
+	Kubectl cluster.Kubectl // for the cluster
+	Out     io.Writer       // gets the narration
 
 	tour
-	createsCRD bool // the CRD didn't exist before
-	program    program.Program
-	kubectl    cluster.Kubectl
-	config     *rest.Config
+	createsCRD bool   // the CRD didn't exist before
+	kubeconfig string // the program's
 	client     kubernetes.Interface
 	log        audit.Log
 }
 
 // Run gives the tour. It returns an error if a step doesn't have the expected result.
 func (d *Demo) Run(ctx context.Context) (err error) {
-	d.kubectl = cluster.Kubectl{Binary: filepath.Join(d.Bin, "kubectl"), Kubeconfig: d.Cluster.Kubeconfig()}
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
 	d.tour = tours[d.Chapter.Kind()](d.Chapter.Parts().Sample)
 	if d.Chapter.Solved {
 		d.tour = solvedTour(d.Chapter.Parts().Sample)
 	}
-	if d.config, err = cluster.RESTConfig(d.Cluster); err != nil {
+	config, err := cluster.RESTConfig(d.Cluster)
+	if err != nil {
 		return err
 	}
-	if d.client, err = kubernetes.NewForConfig(d.config); err != nil {
+	if d.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	if d.program, err = program.OfChapter(d.Chapter); err != nil {
-		return err
-	}
-	if err := deploy.CheckOthers(ctx, d.Cluster, d.kubectl, d.Chapter.Kind(), d.namespace, os.Stderr); err != nil {
+	err = deploy.CheckOthers(ctx, d.Cluster, d.Kubectl, d.Chapter.Kind(), d.namespace, os.Stderr)
+	if err != nil {
 		return err
 	}
 	d.heading("Chapter %s", d.Chapter.Name)
@@ -73,7 +70,12 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx))) }()
-
+	d.kubeconfig = filepath.Join(d.Root, ".workshop", "demo.kubeconfig")
+	defer os.Remove(d.kubeconfig)
+	err = operator.WriteKubeconfig(ctx, d.client, config, d.namespace, operator.ServiceAccount, d.kubeconfig)
+	if err != nil {
+		return err
+	}
 	if err := d.log.SkipToEnd(); err != nil {
 		return err
 	}
@@ -127,7 +129,8 @@ func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 		}
 	}
 	for _, condition := range s.waitFor {
-		if _, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace, "wait", "--timeout", "60s"}, condition...)...); err != nil {
+		wait := append([]string{"--namespace", d.namespace, "wait", "--timeout", "60s"}, condition...)
+		if _, err := d.Kubectl.Run(ctx, wait...); err != nil {
 			return err
 		}
 	}
@@ -152,7 +155,7 @@ func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 func (d *Demo) show(ctx context.Context, args ...string) error {
 	fmt.Fprintln(d.Out)
 	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", d.relative(strings.Join(args, " ")))
-	output, err := d.kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...)
+	output, err := d.Kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...)
 	if err == nil && strings.TrimSpace(output) == "" {
 		output = "No resources found."
 	}

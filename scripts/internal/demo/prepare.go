@@ -30,7 +30,7 @@ const (
 // prepare applies the CRD, creates an empty namespace, and gives the program its permissions.
 func (d *Demo) prepare(ctx context.Context) error {
 	parts := d.Chapter.Parts()
-	there, err := d.kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
+	there, err := d.Kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
 	if err != nil {
 		return err
 	}
@@ -40,23 +40,26 @@ func (d *Demo) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n", d.relative(parts.CRD), d.relative(parts.Permissions))
+	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n",
+		d.relative(parts.CRD), d.relative(parts.Permissions))
 	// Webhooks that a killed `run` has left would reject the tour's objects.
-	if err := program.DeleteWebhooks(ctx, d.kubectl); err != nil {
+	if err := program.DeleteWebhooks(ctx, d.Kubectl); err != nil {
 		return err
 	}
-	if err := d.kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
+	if err := d.Kubectl.ApplyCRD(ctx, parts.CRD); err != nil {
 		return err
 	}
 	// A killed tour may have left objects.
 	if err := d.deleteNamespace(ctx, "--timeout", "60s"); err != nil {
 		return err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: d.namespace, Labels: map[string]string{madeByTour: "true"}}}
+	namespace := &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: d.namespace, Labels: map[string]string{madeByTour: "true"}},
+	}
 	if _, err := d.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create namespace %s: %w", d.namespace, err)
 	}
-	return d.program.Grant(ctx, d.client, d.namespace)
+	return d.Program.Grant(ctx, d.client, d.namespace)
 }
 
 // checkNamespace returns an error if the namespace has objects that no tour has created: `run` uses
@@ -80,16 +83,18 @@ func (d *Demo) checkNamespace(ctx context.Context) error {
 	return problem.New("the tour uses namespace %s, and would delete objects there that no tour has created: %s",
 		d.namespace, strings.Join(objects, ", ")).
 		ToDo("to keep them, run the tour on a cluster of its own: WORKSHOP_CLUSTER=tour ./scripts/workshop demo %s; "+
-			"or delete them, while \"./scripts/workshop run %s\" runs: ./scripts/workshop kubectl delete %s --all --namespace %s",
-			number, number, d.resource, d.namespace)
+			"or delete them, while \"./scripts/workshop run %[1]s\" runs: "+
+			"./scripts/workshop kubectl delete %s --all --namespace %s", number, d.resource, d.namespace)
 }
 
 func (d *Demo) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
-	err := errors.Join(operator.Revoke(ctx, d.client, d.namespace), d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.dedicated)))
+	err := errors.Join(
+		operator.Revoke(ctx, d.client, d.namespace),
+		d.deleteNamespace(ctx, fmt.Sprintf("--wait=%t", !d.dedicated)))
 	if d.createsCRD {
-		_, crdErr := d.kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
+		_, crdErr := d.Kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
 		err = errors.Join(err, crdErr)
 	}
 	return err
@@ -102,35 +107,29 @@ func (d *Demo) deleteNamespace(ctx context.Context, flags ...string) error {
 		return err
 	}
 	for _, object := range objects {
-		if _, err := d.kubectl.Run(ctx, "patch", object, "--namespace", d.namespace, "--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`); err != nil {
+		_, err := d.Kubectl.Run(ctx, "patch", object, "--namespace", d.namespace,
+			"--type", "merge", "--patch", `{"metadata":{"finalizers":null}}`)
+		if err != nil {
 			return err
 		}
 	}
-	_, err = d.kubectl.Run(ctx, append([]string{"delete", "namespace", d.namespace, "--ignore-not-found"}, flags...)...)
+	_, err = d.Kubectl.Run(ctx, append([]string{"delete", "namespace", d.namespace, "--ignore-not-found"}, flags...)...)
 	return err
 }
 
 // objects returns the names of the tour's Foos or TDSets.
 func (d *Demo) objects(ctx context.Context) ([]string, error) {
-	output, err := d.kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
+	output, err := d.Kubectl.Run(ctx, "get", d.resource, "--namespace", d.namespace, "--output", "name")
 	return slices.DeleteFunc(strings.Fields(output), func(word string) bool { return !strings.Contains(word, "/") }), err
 }
 
 // grace is the time between SIGINT and SIGKILL, as long as a Pod's.
 const grace = 30 * time.Second
 
-// startProgram builds and starts the chapter's program for the tour's namespace.
+// startProgram starts the program for the tour's namespace. It isn't started again after a crash,
+// which a tour must notice.
 func (d *Demo) startProgram(ctx context.Context, act act) (stop func(), logFile string, err error) {
-	state := filepath.Join(d.Root, ".workshop")
-	binary, err := d.program.Build(ctx, filepath.Join(state, "bin"))
-	if err != nil {
-		return nil, "", err
-	}
-	kubeconfig := filepath.Join(state, "demo.kubeconfig")
-	if err := operator.WriteKubeconfig(ctx, d.client, d.config, d.namespace, operator.ServiceAccount, kubeconfig); err != nil {
-		return nil, "", err
-	}
-	logFile = filepath.Join(state, "logs", "demo-"+d.program.Name+".log")
+	logFile = filepath.Join(d.Root, ".workshop", "logs", "demo-"+d.Program.Name+".log")
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o700); err != nil {
 		return nil, "", err
 	}
@@ -138,38 +137,25 @@ func (d *Demo) startProgram(ctx context.Context, act act) (stop func(), logFile 
 	if err != nil {
 		return nil, "", err
 	}
-
 	var variables []string
 	if act.env != nil {
 		variables = act.env(d.Root)
 	}
 	flags := append([]string{"--namespace", d.namespace}, act.flags...)
-	commandLine := slices.Concat(variables, []string{d.program.Name}, flags)
+	commandLine := slices.Concat(variables, []string{d.Program.Name}, flags)
 	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(commandLine, " ")))
-	end, err := launch(ctx, log, grace, variables, binary, append(flags, "--kubeconfig", kubeconfig)...)
-	if err != nil {
-		return nil, "", errors.Join(err, log.Close())
-	}
-	return func() {
-		end()
-		log.Close()
-		os.Remove(kubeconfig)
-	}, logFile, nil
-}
 
-// launch starts a program and stops it when ctx ends or end is called. Unlike process.Supervise, it
-// doesn't restart the program after a crash, which a tour must notice.
-func launch(ctx context.Context, output *os.File, grace time.Duration, env []string, binary string, args ...string) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	command := process.NewCommand(ctx, grace, binary, args...)
-	command.Stdout, command.Stderr = output, output
-	command.Env = process.Environment(args, env)
+	command := process.NewCommand(ctx, grace, d.Binary, append(flags, "--kubeconfig", d.kubeconfig)...)
+	command.Stdout, command.Stderr = log, log
+	command.Env = process.Environment(flags, variables)
 	if err := command.Start(); err != nil {
 		cancel()
-		return nil, err
+		return nil, "", errors.Join(err, log.Close())
 	}
 	return func() {
 		cancel()
 		_ = command.Wait() // its exit code doesn't matter
-	}, nil
+		log.Close()
+	}, logFile, nil
 }

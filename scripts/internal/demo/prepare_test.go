@@ -47,8 +47,8 @@ esac
 		t.Fatal(err)
 	}
 	d = &Demo{
-		Root: dir, Chapter: chapter, Out: io.Discard, tour: tour{namespace: "demo", resource: "foos"},
-		program: p, kubectl: cluster.Kubectl{Binary: binary}, client: fake.NewClientset(objects...),
+		Root: dir, Chapter: chapter, Program: p, Kubectl: cluster.Kubectl{Binary: binary}, Out: io.Discard,
+		tour: tour{namespace: "demo", resource: "foos"}, client: fake.NewClientset(objects...),
 	}
 	return d, func() []string {
 		content, err := os.ReadFile(binary + ".asked")
@@ -63,31 +63,10 @@ func namespace(labels map[string]string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: labels}}
 }
 
-// Webhooks that a killed `run` has left would reject the tour's objects.
-func TestPrepareDeletesWebhooksFirst(t *testing.T) {
-	d, calls := newDemo(t)
-	if err := d.prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	first := slices.IndexFunc(calls(), func(line string) bool { return !strings.HasPrefix(line, "get ") })
-	if got := calls()[first]; !strings.HasPrefix(got, "delete mutatingwebhookconfigurations,validatingwebhookconfigurations") {
-		t.Errorf("the first change is kubectl %s, want the deletion of webhooks", got)
-	}
-}
-
-func TestATourDeletesAnEarlierToursNamespace(t *testing.T) {
-	d, _ := newDemo(t)
-	if err := d.prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	// The first tour was killed, and this is the next one.
-	made, err := d.client.CoreV1().Namespaces().Get(t.Context(), "demo", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, calls := newDemo(t, made)
-	// The script deletes nothing, so that the namespace can't be created again.
-	if err := next.prepare(t.Context()); !apierrors.IsAlreadyExists(err) {
+func TestATourDeletesAKilledToursNamespace(t *testing.T) {
+	d, calls := newDemo(t, namespace(map[string]string{madeByTour: "true"}))
+	// The script deletes nothing, so the namespace can't be created again.
+	if err := d.prepare(t.Context()); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("error %v", err)
 	}
 	if want := "delete namespace demo --ignore-not-found --timeout 60s"; !slices.Contains(calls(), want) {

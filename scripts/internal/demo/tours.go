@@ -38,7 +38,8 @@ type step struct {
 var tours = map[string]func(sample string) tour{chapters.Foo: fooTour, chapters.TDSet: tdsetTour}
 
 func fooTour(sample string) tour {
-	return tour{namespace: "demo", dedicated: true, resource: "foos", shows: "foos,deployments,pods", acts: []act{{steps: []step{
+	about := tour{namespace: "demo", dedicated: true, resource: "foos", shows: "foos,deployments,pods"}
+	about.acts = []act{{steps: []step{
 		{
 			title:    "Create a Foo",
 			question: "A Foo asks for a Deployment, but only our program understands that.",
@@ -84,12 +85,16 @@ func fooTour(sample string) tour {
 			},
 			answer: "Not the program. The Deployment names the Foo as its owner, so the garbage collector deleted it.",
 		},
-	}}}}
+	}}}
+	return about
 }
 
 // fastZone is the TDSet's time zone while a day passes in half a minute. The API server knows the
 // real one. In $ZONEINFO, the program finds one in which an hour passes each second.
 const fastZone = "Antarctica/Troll"
+
+const comparesStates = "It compares the actual state with the desired state of this hour, " +
+	"so it needs no memory of what it missed."
 
 func zoneFolder(root string) string { return filepath.Join(root, ".workshop", "demo.zoneinfo") }
 
@@ -122,7 +127,8 @@ func tdsetTour(sample string) tour {
 					kubectl: zone(fastZone),
 					watch:   fast.watch,
 					shows:   "tdsets,deployments",
-					answer:  "There are 3, as defaultReplica says. Each change was one write to the Deployment, and the program slept in between.",
+					answer: "There are 3, as defaultReplica says. " +
+						"Each change was one write to the Deployment, and the program slept in between.",
 				},
 			},
 		},
@@ -133,7 +139,7 @@ func tdsetTour(sample string) tour {
 					question: "The program was stopped and has started again. The Deployment is as the fast day left it.",
 					kubectl:  zone("UTC"),
 					waitFor:  ready,
-					answer:   "It compares the actual state with the desired state of this hour, so it needs no memory of what it missed.",
+					answer:   comparesStates,
 				},
 				{
 					title:    "Interfere: scale the Deployment by hand",
@@ -158,7 +164,8 @@ func tdsetTour(sample string) tour {
 						{"--for", "delete", "service/" + name},
 						{"--for", "delete", "pod", "--all"},
 					},
-					answer: "The program scaled the Deployment to zero, waited for the Pods, and removed its finalizer.\nThen the garbage collector deleted the rest.",
+					answer: "The program scaled the Deployment to zero, waited for the Pods, and removed its finalizer.\n" +
+						"Then the garbage collector deleted the rest.",
 				},
 			},
 		},
@@ -208,7 +215,7 @@ func solvedTour(sample string) tour {
 					question: "The program was stopped, and has started again at 19:30. Two windows have begun in between.",
 					watch:    untilReplicasAreNot(name, 5),
 					waitFor:  ready,
-					answer:   "It compares the actual state with the desired state of this hour, so it needs no memory of what it missed.",
+					answer:   comparesStates,
 				},
 				{
 					title:    "Delete the TDSet",

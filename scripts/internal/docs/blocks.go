@@ -23,79 +23,64 @@ import (
 
 // markedBlock is lines[from:to] of the Markdown after a marker.
 type markedBlock struct {
-	line     int // the marker's
-	marker   string
 	from, to int
-	want     []string // what these lines should be
+	want     string // the text of these lines
 }
 
-// Write updates the marked blocks of these files, and returns the files that it changed. The error
-// has the markers that it couldn't use.
-func Write(root string, files ...string) (changed []string, err error) {
-	var unfixed []error
-	for _, file := range files {
-		doc, err := readDocument(os.DirFS(root), file)
-		if err != nil {
-			return changed, err
-		}
-		lines := splitLines(doc.source)
-		blocks, problems := findBlocks(root, doc, lines)
-		for _, problem := range problems {
-			unfixed = append(unfixed, problem)
-		}
-		for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
-			lines = slices.Replace(lines, block.from, block.to, block.want...)
-		}
-		fixed := strings.Join(lines, "\n")
-		if fixed == string(doc.source) {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(fixed), 0o644); err != nil {
-			return changed, fmt.Errorf("writing into Markdown: %w", err)
-		}
-		changed = append(changed, file)
+// Write updates the marked blocks of a file, and reports whether that changed it. The error has the
+// markers that it couldn't use.
+func Write(root, file string) (changed bool, err error) {
+	doc, err := readDocument(os.DirFS(root), file)
+	if err != nil {
+		return false, err
 	}
-	return changed, errors.Join(unfixed...)
+	updated, err := update(root, doc)
+	if updated == string(doc.source) {
+		return false, err
+	}
+	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(updated), 0o644); err != nil {
+		return false, fmt.Errorf("writing into Markdown: %w", err)
+	}
+	return true, err
 }
 
-func checkBlocks(root string, doc *document) []Problem {
+func checkBlocks(root string, doc *document) error {
+	updated, err := update(root, doc)
+	if err == nil && updated != string(doc.source) {
+		err = fmt.Errorf("%s: `workshop docs --write` updates what comes from a source (- the text, + the source):\n%s",
+			doc.file, gocmp.Diff(string(doc.source), updated))
+	}
+	return err
+}
+
+// update returns the text with the current content of its marked blocks.
+func update(root string, doc *document) (text string, err error) {
 	lines := splitLines(doc.source)
-	blocks, problems := findBlocks(root, doc, lines)
-	for _, block := range blocks {
-		have, want := strings.Join(lines[block.from:block.to], "\n"), strings.Join(block.want, "\n")
-		if have != want {
-			problems = append(problems, doc.problem(block.line,
-				"the text differs from its source, %s; `workshop docs --write` fixes it (- the text, + the source):\n%s",
-				block.marker, gocmp.Diff(have, want)))
-		}
-	}
-	return problems
-}
-
-// findBlocks finds the marked blocks and their desired lines.
-func findBlocks(root string, doc *document, lines []string) (blocks []markedBlock, problems []Problem) {
+	var blocks []markedBlock
 	doc.each(func(n markdownast.Node) {
-		var found markedBlock
-		var err error
+		var block markedBlock
+		var problem error
 		html := doc.html(n)
 		switch {
 		case strings.Contains(html, codeMarkerStart):
-			found, err = markedCode(os.DirFS(root), doc, n, html)
+			block, problem = markedCode(os.DirFS(root), doc, n, html)
 		case tableMarker.MatchString(html):
-			found, err = markedTable(root, doc, lines, n, html)
+			block, problem = markedTable(root, doc, lines, n, html)
 		case isUnmarked(doc, n):
-			err = errUnmarked
+			problem = errUnmarked
 		default:
 			return
 		}
-		if err != nil {
-			problems = append(problems, doc.problem(doc.line(n), "%s%v", strings.TrimPrefix(html+": ", ": "), err))
+		if problem != nil {
+			err = errors.Join(err, doc.problem(n, "%s%w", strings.TrimPrefix(html+": ", ": "), problem))
 			return
 		}
-		found.line, found.marker = doc.line(n), html
-		blocks = append(blocks, found)
+		blocks = append(blocks, block)
 	})
-	return blocks, problems
+	for _, block := range slices.Backward(blocks) { // from the end, so that line numbers stay true
+		lines = slices.Replace(lines, block.from, block.to, block.want)
+	}
+	return strings.Join(lines, "\n"), err
 }
 
 var tableMarker = regexp.MustCompile(`^<!-- table: (\S+) -->$`)
@@ -114,5 +99,5 @@ func markedTable(root string, doc *document, lines []string, n markdownast.Node,
 		return markedBlock{}, fmt.Errorf("no %s follows this marker", endMarker)
 	}
 	want, err := write(root)
-	return markedBlock{from: from, to: from + length, want: splitLines([]byte(strings.TrimRight(want, "\n")))}, err
+	return markedBlock{from: from, to: from + length, want: strings.TrimRight(want, "\n")}, err
 }

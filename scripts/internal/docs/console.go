@@ -16,6 +16,7 @@ package docs
 //	                    appeared. It is a job of its own, so its cd doesn't last
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -48,20 +49,15 @@ func Commands(root, file string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	blocks, _ := consoleBlocks(doc)
+	blocks, err := consoleBlocks(doc)
 	commands := 0
 	for _, b := range blocks {
 		commands += len(slices.DeleteFunc(b.steps, func(s step) bool { return s.command == "" }))
 	}
-	return commands, nil
+	return commands, err
 }
 
-func checkConsole(doc *document) []Problem {
-	_, problems := consoleBlocks(doc)
-	return problems
-}
-
-func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
+func consoleBlocks(doc *document) (blocks []block, problems error) {
 	for _, fenced := range all[*ast.FencedCodeBlock](doc.root) {
 		if string(fenced.Language(doc.source)) != consoleLanguage {
 			continue
@@ -72,7 +68,7 @@ func consoleBlocks(doc *document) (blocks []block, problems []Problem) {
 			err = b.readLines(strings.TrimRight(string(fenced.Lines().Value(doc.source)), "\n"))
 		}
 		if err != nil {
-			problems = append(problems, doc.problem(b.line, "console block: %v", err))
+			problems = errors.Join(problems, doc.problem(fenced, "console block: %w", err))
 			continue
 		}
 		blocks = append(blocks, b)
@@ -123,12 +119,6 @@ func (b *block) readLines(text string) error {
 		case strings.TrimSpace(line) != "":
 			b.steps = []step{{line: b.line + 1 + i, output: []string{line}}}
 		}
-	}
-	if len(b.steps) == 0 && !b.interrupt {
-		return fmt.Errorf("there is nothing in it")
-	}
-	if b.running && (len(b.steps) == 0 || b.steps[len(b.steps)-1].command == "") {
-		return fmt.Errorf("running needs a command")
 	}
 	for i := range b.steps {
 		b.steps[i].output = trimBlank(b.steps[i].output)

@@ -49,23 +49,12 @@ func TestConsoleBlocks(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			doc := readText(t, test.text...)
-			got, problems := consoleBlocks(doc)
-			wantProblems(t, problems)
+			got, err := consoleBlocks(readText(t, test.text...))
+			wantProblems(t, err)
 			if diff := gocmp.Diff(test.want, got, gocmp.AllowUnexported(block{}, step{}), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestCommands(t *testing.T) {
-	root := repository(t, map[string]string{"README.md": markdownText(
-		"'''console", "$ a", "$ b", "'''", "'''console", "more", "'''",
-	)})
-	got, err := Commands(root, "README.md")
-	if err != nil || got != 2 {
-		t.Errorf("%d commands, %v; want 2", got, err)
 	}
 }
 
@@ -74,14 +63,13 @@ func TestInvalidConsoleBlocks(t *testing.T) {
 		text []string
 		want string
 	}{
-		"an unknown word":         {[]string{"'''console run", "$ a", "'''"}, `"run" means nothing here`},
-		"^C at the end":           {[]string{"'''console", "$ a", "^C", "'''"}, "^C can only be a block's first line"},
-		"nothing":                 {[]string{"text", "", "'''console", "'''"}, "there is nothing in it"},
-		"running, and no command": {[]string{"'''console running", "^C", "'''"}, "running needs a command"},
+		"an unknown word": {[]string{"'''console run", "$ a", "'''"}, `"run" means nothing here`},
+		"^C at the end":   {[]string{"'''console", "$ a", "^C", "'''"}, "^C can only be a block's first line"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			wantProblems(t, checkConsole(readText(t, test.text...)), test.want)
+			_, err := consoleBlocks(readText(t, test.text...))
+			wantProblems(t, err, test.want)
 		})
 	}
 }

@@ -3,7 +3,7 @@
 package docs
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -17,37 +17,24 @@ var (
 	chapterREADME = regexp.MustCompile(`^\d\d-[^/]+/README\.md$`)
 )
 
-// Problem is one thing to fix in a text.
-type Problem struct {
-	File    string // relative to the repository's root, with slashes
-	Line    int    // from 1
-	Message string // may have several lines
-}
-
-func (p Problem) Error() string {
-	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
-}
-
 // Files lists the Markdown files that are checked, relative to root and with slashes.
 func Files(root string) ([]string, error) {
 	return chapters.Files(root, responsible.MatchString)
 }
 
-// CheckText runs all checks of these files that need no command. The error is that of reading a
-// file.
-func CheckText(root string, files ...string) ([]Problem, error) {
+// CheckText runs all checks of these files that need no command. Each problem in a text names its
+// file and line.
+func CheckText(root string, files ...string) (err error) {
 	texts := library{fsys: os.DirFS(root), read: map[string]*document{}}
-	var all []Problem
 	for _, file := range files {
-		doc, err := texts.document(file)
-		if err != nil {
-			return nil, err
+		doc, readErr := texts.document(file)
+		if readErr != nil {
+			return readErr
 		}
-		problems := slices.Concat(checkBlocks(root, doc), checkLinks(texts, doc), checkHeadings(doc), checkConsole(doc))
-		slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-		all = append(all, problems...)
+		_, consoleErr := consoleBlocks(doc)
+		err = errors.Join(err, checkBlocks(root, doc), checkLinks(texts, doc), checkHeadings(doc), consoleErr)
 	}
-	return all, nil
+	return err
 }
 
 // chapterHeadings are the second-level headings of every chapter's README.
@@ -55,7 +42,7 @@ var chapterHeadings = []string{
 	"The problem", "The idea", "Run it", "How it works", "The diff", "What breaks", "Exercises", "You now know",
 }
 
-func checkHeadings(doc *document) []Problem {
+func checkHeadings(doc *document) error {
 	if !chapterREADME.MatchString(doc.file) {
 		return nil
 	}
@@ -68,5 +55,5 @@ func checkHeadings(doc *document) []Problem {
 	if slices.Equal(have, chapterHeadings) {
 		return nil
 	}
-	return []Problem{doc.problem(1, "the second-level headings are %q, but a chapter has %q", have, chapterHeadings)}
+	return fmt.Errorf("%s: the second-level headings are %q, but a chapter has %q", doc.file, have, chapterHeadings)
 }

@@ -20,7 +20,7 @@ import (
 // unslugged matches the characters that GitHub leaves out of a heading's anchor.
 var unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]`)
 
-func checkLinks(texts library, doc *document) (problems []Problem) {
+func checkLinks(texts library, doc *document) (problems error) {
 	doc.each(func(n ast.Node) {
 		var target, title string
 		switch n := n.(type) {
@@ -40,7 +40,7 @@ func checkLinks(texts library, doc *document) (problems []Problem) {
 			err = hasTest(texts.fsys, file, label)
 		}
 		if err != nil {
-			problems = append(problems, doc.problem(doc.line(n), "link %q: %v", target, err))
+			problems = errors.Join(problems, doc.problem(n, "link %q: %w", target, err))
 		}
 	})
 	return problems
@@ -60,9 +60,6 @@ func resolve(texts library, doc *document, target string) (file, text string, er
 		if file, err = inRepository(texts.fsys, doc.file, u.Path); err != nil {
 			return "", "", err
 		}
-	}
-	if info, err := fs.Stat(texts.fsys, file); err == nil && info.IsDir() && u.Fragment != "" {
-		file = path.Join(file, "README.md") // what GitHub shows of a directory
 	}
 	if path.Ext(file) != ".md" {
 		return file, "", nil // #L10 is a line of a source file: GitHub's own anchors

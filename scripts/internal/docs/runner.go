@@ -6,9 +6,11 @@ package docs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,62 +27,59 @@ type Runner struct {
 	Env     []string      // of the terminals, besides this process's
 	Timeout time.Duration // for a command to end, or for its output to appear; 0: DefaultTimeout
 	Log     io.Writer     // gets a line for each command that starts; may be nil
-}
 
-// Run runs all console blocks of one file in order, and returns its problems and the number of
-// commands that it started. The first problem ends the run, because later commands build on earlier
-// ones. A command that still runs at the end is a problem, too, because the reader's would get in
-// the way. A command without output in the text may print anything. When Run returns, all processes
-// of its terminals have ended. The error is the context's or that of reading the file.
-func (r *Runner) Run(ctx context.Context, file string) ([]Problem, int, error) {
-	doc, err := readDocument(os.DirFS(r.Root), file)
-	if err != nil {
-		return nil, 0, err
-	}
-	blocks, problems := consoleBlocks(doc)
-	if len(problems) > 0 {
-		return problems, 0, nil
-	}
-	run := &run{Runner: *r, doc: doc, terminals: map[string]*terminal{}}
-	run.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
-	defer run.close()
-	for _, b := range blocks {
-		if problem := run.block(ctx, b); ctx.Err() != nil {
-			return nil, run.commands, ctx.Err()
-		} else if problem != nil {
-			problem.Message += "\nThe rest of this file was not run."
-			return []Problem{*problem}, run.commands, nil
-		}
-	}
-	return run.leftRunning(ctx), run.commands, nil
-}
-
-// run is one run of one file. Its methods return nil if there is no problem.
-type run struct {
-	Runner
-	doc       *document
+	file      string
 	terminals map[string]*terminal
 	commands  int
 }
 
-// leftRunning reports the commands that still run, after a moment to end by themselves.
-func (r *run) leftRunning(ctx context.Context) (problems []Problem) {
-	for _, t := range r.terminals {
-		if s, _ := t.await(ctx, grace, state.hasEnded); !s.ended {
-			problems = append(problems, *r.fail(t.line, "this still runs at the end of the text: stop it there with ^C"))
+// Run runs all console blocks of one file in order, and returns the number of commands that it
+// started. The first problem ends the run, because later commands build on earlier ones. A command
+// that still runs at the end is a problem, too, because the reader's would get in the way. A command
+// without output in the text may print anything. When Run returns, all processes of its terminals
+// have ended.
+func (r *Runner) Run(ctx context.Context, file string) (commands int, err error) {
+	doc, err := readDocument(os.DirFS(r.Root), file)
+	if err != nil {
+		return 0, err
+	}
+	blocks, err := consoleBlocks(doc)
+	if err != nil {
+		return 0, err
+	}
+	r.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
+	r.file, r.terminals, r.commands = file, map[string]*terminal{}, 0
+	defer r.close()
+	for _, b := range blocks {
+		err := r.block(ctx, b)
+		if ctx.Err() != nil {
+			return r.commands, ctx.Err()
+		}
+		if err != nil {
+			return r.commands, fmt.Errorf("%w\nthe rest of this file was not run", err)
 		}
 	}
-	return problems
+	return r.commands, r.leftRunning(ctx)
 }
 
-func (r *run) block(ctx context.Context, b block) *Problem {
+// leftRunning reports the commands that still run, after some time to end by themselves.
+func (r *Runner) leftRunning(ctx context.Context) (err error) {
+	for _, t := range r.terminals {
+		if s, _ := t.await(ctx, grace, state.hasEnded); !s.ended {
+			err = errors.Join(err, r.fail(t.line, "this still runs at the end of the text: stop it there with ^C"))
+		}
+	}
+	return err
+}
+
+func (r *Runner) block(ctx context.Context, b block) error {
 	t, err := r.terminal(b.terminal)
 	if err != nil {
-		return r.fail(b.line, "%v", err)
+		return r.fail(b.line, "%w", err)
 	}
 	if b.interrupt {
 		if err := t.interrupt(ctx, r.Timeout); err != nil {
-			return r.fail(b.line, "^C: %v", err)
+			return r.fail(b.line, "^C: %w", err)
 		}
 	}
 	for i, s := range b.steps {
@@ -92,18 +91,18 @@ func (r *run) block(ctx context.Context, b block) *Problem {
 			return r.fail(s.line, "output is shown of a terminal in which nothing was run")
 		}
 		if s.command != "" {
-			if problem := r.start(ctx, t, s, running); problem != nil {
-				return problem
+			if err := r.start(ctx, t, s, running); err != nil {
+				return err
 			}
 		}
-		if problem := r.judge(ctx, t, s, running || s.command == "", exit); problem != nil {
-			return problem
+		if err := r.judge(ctx, t, s, running || s.command == "", exit); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) terminal(name string) (*terminal, error) {
+func (r *Runner) terminal(name string) (*terminal, error) {
 	if t := r.terminals[name]; t != nil {
 		return t, nil
 	}
@@ -115,15 +114,15 @@ func (r *run) terminal(name string) (*terminal, error) {
 }
 
 // start types a command, once the one before it has ended.
-func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Problem {
+func (r *Runner) start(ctx context.Context, t *terminal, s step, running bool) error {
 	if _, err := t.await(ctx, r.Timeout, state.hasEnded); err != nil {
 		return r.fail(s.line, "$ %s\nthe terminal is not free: the command before still runs after %v", s.command, r.Timeout)
 	}
 	if r.Log != nil {
-		_, _ = fmt.Fprintf(r.Log, "%s:%d: $ %s\n", r.doc.file, s.line, s.command)
+		_, _ = fmt.Fprintf(r.Log, "%s:%d: $ %s\n", r.file, s.line, s.command)
 	}
 	if err := t.start(s.command, running); err != nil {
-		return r.fail(s.line, "$ %s\n%v", s.command, err)
+		return r.fail(s.line, "$ %s\n%w", s.command, err)
 	}
 	r.commands++
 	t.line = s.line
@@ -132,7 +131,7 @@ func (r *run) start(ctx context.Context, t *terminal, s step, running bool) *Pro
 
 // judge waits until a command has exited, and compares all of its output and its exit status. With
 // follow, it waits until the lines in the text are the next output of a running command.
-func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) *Problem {
+func (r *Runner) judge(ctx context.Context, t *terminal, s step, follow bool, exit int) error {
 	now, err := t.await(ctx, r.Timeout, func(now state) bool {
 		used, _, _ := match(s.output, now.lines[t.seen:])
 		return now.ended || follow && used >= 0
@@ -163,13 +162,12 @@ func (r *run) judge(ctx context.Context, t *terminal, s step, follow bool, exit 
 
 func (s state) hasEnded() bool { return s.ended }
 
-func (r *run) fail(line int, format string, args ...any) *Problem {
-	problem := r.doc.problem(line, format, args...)
-	return &problem
+func (r *Runner) fail(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: "+format, slices.Concat([]any{r.file, line}, args)...)
 }
 
 // differ shows the text and the output around the line that differs.
-func (r *run) differ(s step, lines []string, line int, why string) *Problem {
+func (r *Runner) differ(s step, lines []string, line int, why string) error {
 	command := "(the output goes on)"
 	if s.command != "" {
 		command = "$ " + s.command
@@ -186,7 +184,7 @@ func indent(lines []string) string {
 	return strings.Join(append([]string{""}, lines...), "\n    ")
 }
 
-func (r *run) close() {
+func (r *Runner) close() {
 	var closing sync.WaitGroup
 	for _, t := range r.terminals {
 		closing.Go(t.close)

@@ -24,10 +24,6 @@ func TestCommandsThatMatchTheText(t *testing.T) {
 			text:     []string{"'''console exit=3", "$ echo out; echo err >&2", "out", "err", "$ (exit 3)", "'''"},
 			commands: 2,
 		},
-		"no output in the text: any output": {
-			text:     []string{"'''console", "$ echo out", "'''"},
-			commands: 1,
-		},
 		"directory, variables, functions and exit status last": {
 			text: []string{
 				"'''console", "$ cd sub", "$ export A='it'\\''s'", "$ f() { echo \"$A\" \"$@\"; }", "'''",
@@ -90,11 +86,8 @@ func TestCommandsThatMatchTheText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := consoleRepository(t, test.text...)
-			problems, commands, err := (&Runner{Root: root}).Run(t.Context(), "README.md")
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantProblems(t, problems)
+			commands, err := (&Runner{Root: root}).Run(t.Context(), "README.md")
+			wantProblems(t, err)
 			if commands != test.commands {
 				t.Errorf("%d commands were run, want %d", commands, test.commands)
 			}
@@ -118,18 +111,13 @@ func TestCommandsThatDiffer(t *testing.T) {
 			text: []string{"text", "", "'''console", "$ printf 'a\\nc\\n'", "a", "b", "'''"},
 			want: []string{
 				"README.md:4: $ printf", "\nthe output has no line \"b\" after its line 1\n",
-				"expected: \n    a\n    b\n", "came (lines 1 to 2 of 2): \n    a\n    c\n", "The rest of this file was not run.",
+				"expected: \n    a\n    b\n", "came (lines 1 to 2 of 2): \n    a\n    c\n", "the rest of this file was not run",
 			},
 			commands: 1,
 		},
 		"a failure shows its output, and ends the run": {
 			text:     []string{"'''console", "$ echo sorry; false", "'''", "'''console", "$ true", "'''"},
 			want:     []string{"README.md:2: $ echo sorry; false\nexit status 1, expected 0\n", "\n    sorry\n"},
-			commands: 1,
-		},
-		"an excerpt of much output": {
-			text:     []string{"'''console", "$ seq 100; echo x; seq 100", "…", "100", "y", "…", "'''"},
-			want:     []string{`has no line "y"`, "came (lines 86 to 115 of 201): \n    86\n"},
 			commands: 1,
 		},
 		"a command that doesn't end": {
@@ -142,11 +130,6 @@ func TestCommandsThatDiffer(t *testing.T) {
 			text:     []string{"'''console running", "$ echo a; sleep 1000", "a", "b", "'''"},
 			timeout:  short,
 			want:     []string{`after 500ms, the output has no line "b"`},
-			commands: 1,
-		},
-		"a running command that ends": {
-			text:     []string{"'''console running", "$ echo a; (exit 2)", "a", "b", "'''"},
-			want:     []string{`the command has ended with exit status 2, and the output has no line "b"`},
 			commands: 1,
 		},
 		"^C where nothing was run": {
@@ -164,17 +147,11 @@ func TestCommandsThatDiffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := consoleRepository(t, test.text...)
-			problems, commands, err := (&Runner{Root: root, Timeout: test.timeout}).Run(t.Context(), "README.md")
-			if err != nil {
-				t.Fatal(err)
-			}
+			commands, err := (&Runner{Root: root, Timeout: test.timeout}).Run(t.Context(), "README.md")
 			if commands != test.commands {
 				t.Errorf("%d commands were run, want %d", commands, test.commands)
 			}
-			wantProblems(t, problems, test.want[0])
-			for _, part := range test.want {
-				wantProblems(t, problems, part)
-			}
+			wantProblems(t, err, test.want...)
 		})
 	}
 }
@@ -184,9 +161,8 @@ func TestRunEndsAllProcesses(t *testing.T) {
 		command  string // writes the id of the process into the file pid
 		reported bool   // a problem is that it still runs
 	}{
-		"a running command":          {command: "echo $BASHPID > pid; echo ready; exec sleep 1000", reported: true},
-		"a job in the background":    {command: "sleep 1000 & echo $! > pid; echo ready"},
-		"a process in another group": {command: "set -m; sleep 1000 & echo $! > pid; set +m; echo ready"},
+		"a running command":       {command: "echo $BASHPID > pid; echo ready; exec sleep 1000", reported: true},
+		"a job in the background": {command: "sleep 1000 & echo $! > pid; echo ready"},
 		"a process that ignores SIGTERM": {
 			command:  `bash -c 'trap "" TERM; echo $$ > pid; echo ready; while :; do sleep 1; done'`,
 			reported: true,
@@ -197,15 +173,12 @@ func TestRunEndsAllProcesses(t *testing.T) {
 			t.Parallel()
 			text := []string{"'''console running", "$ " + test.command, "ready", "'''"}
 			root := consoleRepository(t, text...)
-			problems, _, err := (&Runner{Root: root}).Run(t.Context(), "README.md")
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, err := (&Runner{Root: root}).Run(t.Context(), "README.md")
 			var want []string
 			if test.reported {
 				want = append(want, "README.md:2: this still runs at the end of the text")
 			}
-			wantProblems(t, problems, want...)
+			wantProblems(t, err, want...)
 			content, err := os.ReadFile(filepath.Join(root, "pid"))
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,12 +37,10 @@ func isUnmarked(doc *document, n markdownast.Node) bool {
 
 func markedCode(fsys fs.FS, doc *document, n markdownast.Node, html string) (markedBlock, error) {
 	parts := codeMarker.FindStringSubmatch(html)
-	if parts == nil {
-		return markedBlock{}, fmt.Errorf("a marker is `<!-- code: PATH#Name,Type.Method -->`, alone on its line")
-	}
-	fenced, ok := n.NextSibling().(*markdownast.FencedCodeBlock)
-	if !ok {
-		return markedBlock{}, fmt.Errorf("no fenced code block follows this marker")
+	fenced, found := n.NextSibling().(*markdownast.FencedCodeBlock)
+	if parts == nil || !found {
+		return markedBlock{}, errors.New(
+			"a marker is `<!-- code: PATH#Name,Type.Method -->`, directly before a block of code")
 	}
 	file, err := inRepository(fsys, doc.file, parts[1])
 	if err != nil {
@@ -53,12 +50,8 @@ func markedCode(fsys fs.FS, doc *document, n markdownast.Node, html string) (mar
 	if err != nil {
 		return markedBlock{}, err
 	}
-
-	if strings.Contains("\n"+code, "\n```") {
-		return markedBlock{}, fmt.Errorf("the source has a line that would close the block")
-	}
 	from := doc.line(fenced) // the index of the line after the fence
-	return markedBlock{from: from, to: from + fenced.Lines().Len(), want: splitLines([]byte(code))}, nil
+	return markedBlock{from: from, to: from + fenced.Lines().Len(), want: code}, nil
 }
 
 // extract returns a file's text, or its declarations with these names, which are separated by
@@ -70,9 +63,6 @@ func extract(fsys fs.FS, file, names string) (string, error) {
 	}
 	if names == "" {
 		return strings.TrimRight(string(source), "\n"), nil
-	}
-	if path.Ext(file) != ".go" {
-		return "", fmt.Errorf("declarations can be named in Go files only")
 	}
 	fset := token.NewFileSet()
 	parsed, err := parser.ParseFile(fset, file, source, parser.ParseComments|parser.SkipObjectResolution)

@@ -23,17 +23,15 @@ type onKind struct {
 	kubectl cluster.Kubectl
 }
 
-// OnKind runs the tests that need containers on a new cluster of kind with that node image (""
-// means kind's own). It needs docker, and pulls only the node image and, for make test-e2e,
-// cert-manager's manifests and images.
-func (s *Suite) OnKind(ctx context.Context, image string) (err error) {
+// OnKind runs the tests that need containers on a new cluster of kind. It needs docker, and pulls
+// only kind's node image and, for make test-e2e, cert-manager's manifests and images.
+func (s *Suite) OnKind(ctx context.Context) (err error) {
 	end, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer end(&err)
 	c := kind.New(s.Root, testCluster)
-	c.Image = image
 	k := &onKind{s, c, s.kubectl(c)}
 	if k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) {
 		k.all(ctx)
@@ -91,7 +89,7 @@ func (k *onKind) all(ctx context.Context) {
 
 func (k *onKind) environment() []string {
 	return append(k.testEnvironment(k.cluster, k.Chapters...),
-		"TEST_KIND_NODE="+k.cluster.Node(), "TEST_KIND_IMAGE="+k.cluster.Image, "WORKSHOP_ON=kind")
+		"TEST_KIND_NODE="+k.cluster.Node(), "WORKSHOP_ON=kind")
 }
 
 // removeOperators deletes what the contract has left of the projects: CRDs, namespaces, permissions.

@@ -37,14 +37,18 @@ func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writ
 	})
 	if len(tested) == 0 {
 		return false, problem.New("none of these apply to the chapters' programs").
-			ToDo(`"./scripts/workshop test --matrix" lists what does`)
+			ToDo("scripts/acceptance/MATRIX.md lists what does")
 	}
-	end, err := s.begin(ctx, clusters+testCluster)
+	end, err := s.begin(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer end(&err)
-	defer s.this.Keep(clusters + testCluster) // unless interrupted, as tests would leave Foos on it
+	defer func() {
+		if ctx.Err() != nil { // the tests may have left Foos on it
+			s.removeCluster(ctx, s.Cluster())
+		}
+	}()
 	outcome, err := cluster.UpShown(ctx, s.UI, s.Cluster())
 	if err != nil {
 		return false, err

@@ -34,7 +34,7 @@ import (
 const proofLimit = 10 * time.Minute
 
 // proofs is the folder in .workshop with copies of the chapters.
-const proofs = "prove/"
+const proofs = "prove"
 
 // given returns a copy of the chapter in which each exercise.go is as in the last commit, so that a
 // learner's work can't fail the proof. A new exercise, or one outside a git repository, is as it is.
@@ -45,7 +45,7 @@ func (s *Suite) given(ctx context.Context, chapter chapters.Chapter) ([]exercise
 		return nil, err
 	}
 	copied := chapter
-	copied.Dir = filepath.Join(s.Root, ".workshop", proofs+chapter.Name)
+	copied.Dir = filepath.Join(stateOf(s.Root), proofs, chapter.Name)
 	if err := errors.Join(os.RemoveAll(copied.Dir), os.CopyFS(copied.Dir, os.DirFS(chapter.Dir))); err != nil {
 		return nil, fmt.Errorf("copy %s: %w", chapter.Name, err)
 	}

@@ -66,7 +66,7 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
 	return []string{
 		"GOWORK=off",
-		"TEST_KUBECONFIG=" + s.this.Unique(c.Kubeconfig()),
+		"TEST_KUBECONFIG=" + s.uniquely(c.Kubeconfig()),
 		"TEST_AUDIT_LOG=" + c.AuditLog(),
 		"TEST_KUBECTL=" + s.kubectl(c).Binary,
 		"TEST_CHAPTERS=" + strings.Join(chapters.Names(judged), ","),
@@ -92,7 +92,6 @@ func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.
 		s.removeCluster(ctx, c)
 		return
 	}
-	s.this.Keep(clusters + c.Name())
 	s.UI.Say("! cluster %q stays up; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 }
 

@@ -18,7 +18,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/runs"
+	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -36,22 +36,17 @@ type Suite struct {
 	// detector.
 	Full bool
 
-	this     *runs.Run
-	programs string   // a path to Bin that has Version in it
-	passed   int      // tests
-	failed   []string // steps
+	unique    string   // a path to .workshop that no other run uses
+	programs  string   // a path to Bin that has Version in it
+	keepsCopy bool     // the repository's copy stays, because a command in it has failed
+	passed    int      // tests
+	failed    []string // steps
 }
 
 // The tests' clusters.
 const (
 	testCluster    = "test"
 	readersCluster = "docs" // in the repository's copy for the texts' commands
-)
-
-// Runs create these folders in .workshop.
-const (
-	clusters    = "clusters/"
-	readersRoot = "reader"
 )
 
 // Cluster is the tests' cluster. Run creates it again, and Only uses it if it exists.
@@ -62,11 +57,7 @@ func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Roo
 // Run runs all steps, even after a failure. It prints why a step failed, and returns an error that
 // names these steps.
 func (s *Suite) Run(ctx context.Context) (err error) {
-	folders := []string{clusters + testCluster, readersRoot}
-	for _, name := range chapters.Names(s.Chapters) {
-		folders = append(folders, proofs+name)
-	}
-	end, err := s.begin(ctx, folders...)
+	end, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,30 +68,6 @@ func (s *Suite) Run(ctx context.Context) (err error) {
 		s.readAsReader(ctx)
 	}
 	return s.result(ctx)
-}
-
-// begin returns when no other run is in progress in this repository, because two would delete each
-// other's clusters. The folders are those of .workshop that this run creates. end removes them and
-// lets the next run begin. If that fails, it adds the reason to the run's error. The commands in
-// the texts run in a copy of the repository, and so don't wait for this run.
-func (s *Suite) begin(ctx context.Context, folders ...string) (end func(result *error), err error) {
-	step := s.UI.Start("tests")
-	defer step.Drop()
-	this, err := runs.Begin(ctx, s.Root, func(holder string) { step.Update("waiting for %s", holder) })
-	if err != nil {
-		return nil, err
-	}
-	s.this = this
-	end = func(result *error) { *result = errors.Join(*result, this.End(ctx)) }
-	if err = this.Own(folders...); err == nil {
-		s.programs, err = this.Link("control-plane-" + s.Version)
-	}
-	if err != nil {
-		end(&err)
-		return nil, err
-	}
-	s.programs = filepath.Join(s.programs, filepath.Base(s.Bin))
-	return end, nil
 }
 
 // result is the error of a run. It prints the line that CI systems read.
@@ -131,9 +98,20 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 	return true
 }
 
+// tour gives the guided tours of the chapter's program and of its solved TDSet.
 func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Backend) {
-	s.step(ctx, chapter.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
-		tour := demo.Demo{Root: s.Root, Bin: s.Bin, Chapter: chapter, Cluster: c, Out: io.Discard}
-		return "every step held", tour.Run(ctx)
-	})
+	for _, chapter := range append(chapters.TDSets([]chapters.Chapter{chapter}), chapter) {
+		p, err := program.OfChapter(chapter)
+		s.step(ctx, p.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
+			binary, buildErr := p.Build(ctx, filepath.Join(s.Root, ".workshop", "bin"))
+			if err := errors.Join(err, buildErr); err != nil {
+				return "", err
+			}
+			tour := demo.Demo{
+				Root: s.Root, Chapter: chapter, Program: p, Binary: binary,
+				Cluster: c, Kubectl: s.kubectl(c), Out: io.Discard,
+			}
+			return "every step held", tour.Run(ctx)
+		})
+	}
 }

@@ -24,7 +24,7 @@ import (
 
 // Texts checks only the texts, and returns an error if any is wrong.
 func (s *Suite) Texts(ctx context.Context) (err error) {
-	end, err := s.begin(ctx, readersRoot)
+	end, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,16 +50,9 @@ func (s *Suite) textFiles() ([]string, error) {
 
 var ofChapter = regexp.MustCompile(`^\d\d-`)
 
-func join(problems []docs.Problem) (err error) {
-	for _, problem := range problems {
-		err = errors.Join(err, problem)
-	}
-	return err
-}
-
 // readAsReader runs the commands in the texts in a new copy of the repository.
 func (s *Suite) readAsReader(ctx context.Context) {
-	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI, this: s.this}
+	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI}
 	files, err := s.textFiles()
 	reader.step(ctx, "a copy for the commands in the texts", func(context.Context, *ui.Step) (string, error) {
 		return "made", errors.Join(err, copyRepository(s.Root, reader.Root, s.Bin))
@@ -68,9 +61,7 @@ func (s *Suite) readAsReader(ctx context.Context) {
 		reader.commands(ctx, files)
 	}
 	s.failed = append(s.failed, reader.failed...)
-	if len(reader.failed) > 0 {
-		s.this.Keep(readersRoot)
-	}
+	s.keepsCopy = len(reader.failed) > 0
 }
 
 // commands runs the commands in these files in order on one cluster, like a reader who goes from
@@ -89,8 +80,8 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
 			log := &process.Lines{Do: func(line string) { step.Update("%s", line) }}
 			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: log}
-			problems, commands, err := runner.Run(ctx, file)
-			return fmt.Sprintf("%d commands", commands), errors.Join(err, join(problems))
+			commands, err := runner.Run(ctx, file)
+			return fmt.Sprintf("%d commands", commands), err
 		})
 		s.removeCluster(ctx, s.Cluster()) // the text may have brought it up, by `workshop test --only`
 	}
@@ -106,7 +97,7 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 	})
 }
 
-func readersCopy(root string) string { return filepath.Join(root, ".workshop", readersRoot) }
+func readersCopy(root string) string { return filepath.Join(stateOf(root), "reader") }
 
 // copyRepository copies a repository's sources, and links the control plane from bin.
 func copyRepository(root, copied, bin string) error {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"example.com/operators/scripts/internal/demo"
+	"example.com/operators/scripts/internal/program"
+)
+
+func newDemoCommand() *cobra.Command {
+	var tdset bool
+	command := &cobra.Command{
+		Use:   "demo [CHAPTER]",
+		Short: "Watch an operator at work: a guided tour on a real API server",
+		Long: `Demo brings the cluster up, starts a chapter's program on it, and does what happens every day: create, scale,
+interfere, delete. After each step it shows the objects and the API requests that the program sent. Its exit code is 0 if
+every step worked. Without a chapter it shows the first one.
+
+It uses the namespace "demo" (for TDSets "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no
+tour has created, such as those of run, it doesn't start.`,
+		Example: `  ./scripts/workshop demo
+  ./scripts/workshop demo 01
+  ./scripts/workshop demo 03 --tdset`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			chapter, err := oneProgram(args, tdset)
+			if err != nil {
+				return err
+			}
+			c, err := ensureUp(command.Context())
+			if err != nil {
+				return err
+			}
+			p, err := program.OfChapter(chapter)
+			if err != nil {
+				return err
+			}
+			binary, err := buildProgram(command.Context(), p)
+			if err != nil {
+				return err
+			}
+			tour := demo.Demo{
+				Root: theRoot(), Chapter: chapter, Program: p, Binary: binary,
+				Cluster: c, Kubectl: kubectlOn(c), Out: command.OutOrStdout(),
+			}
+			return tour.Run(command.Context())
+		},
+	}
+	addTDSetFlag(command, &tdset)
+	return command
+}
