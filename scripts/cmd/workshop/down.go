@@ -67,7 +67,8 @@ archive's files stay. To get rid of them, remove the folder.`,
 		},
 	}
 	command.Flags().BoolVar(&purge, "purge", false, "remove all clusters, their data, and the built programs")
-	command.Flags().BoolVar(&progress, "progress", false, "with --purge: your progress on the exercises and your kept solutions as well")
+	command.Flags().BoolVar(&progress, "progress", false, "with --purge: your progress on the exercises and your "+
+		"kept solutions as well")
 	return command
 }
 

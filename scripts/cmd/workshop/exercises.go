@@ -38,7 +38,8 @@ func firstOpen(all []exercises.Exercise) (exercises.Exercise, bool, error) {
 }
 
 func nothingOpen(all []exercises.Exercise) string {
-	return fmt.Sprintf("No exercise is open: all %d are passed or caught up. To check one again, name it, such as 01/1.", len(all))
+	return fmt.Sprintf("No exercise is open: all %d are passed or caught up. To check one again, name it, such "+
+		"as 01/1.", len(all))
 }
 
 func colours() ui.Palette { return ui.NewPalette(ui.Coloured(os.Stdout)) }

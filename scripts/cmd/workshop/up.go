@@ -49,9 +49,11 @@ unless you add --on kwok.`,
 		},
 	}
 	defaultImage, _, _ := strings.Cut(kind.DefaultImage, "@") // without its digest
-	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers, as with --on kind")
+	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers, as "+
+		"with --on kind")
 	command.Flags().StringVar(&image, "image", "", "with --kind: the node image of a new cluster (default "+defaultImage+")")
-	command.Flags().BoolVar(&standIn, "stand-in", false, "with --kind: replace nginx by a small HTTP server, and pull nothing")
+	command.Flags().BoolVar(&standIn, "stand-in", false, "with --kind: replace nginx by a small HTTP server, and "+
+		"pull nothing")
 	return command
 }
 

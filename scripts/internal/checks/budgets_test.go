@@ -64,9 +64,9 @@ func compareWithBudgets(t *testing.T, all []chapters.Chapter, budgets map[string
 
 // The budgets of scripts/: lines of Go, and folders with Go. They may only become smaller.
 const (
-	mostLines     = 27666
-	mostTestLines = 22329
-	mostFolders   = 43
+	mostLines     = 23773
+	mostTestLines = 15755
+	mostFolders   = 30
 )
 
 func TestBudgetsOfScripts(t *testing.T) {
@@ -95,7 +95,7 @@ func TestBudgetsOfScripts(t *testing.T) {
 }
 
 // longLines is the share of lines in scripts/ that may have more than 120 characters. The goal is 0.5 %.
-const longLines = 0.0196
+const longLines = 0.0128
 
 func TestFewLinesAreLong(t *testing.T) {
 	var all, long int

@@ -50,8 +50,10 @@ const tooMany = "client-go itself retries a request that is answered with 429"
 
 func foos() Contract {
 	const lost = "a failed write isn't retried until something else happens to the Foo"
-	const idle = "only if no write is in flight at that moment, because a write in flight fails with its connection and isn't retried"
-	const cut = "a cut also ends the writes in flight, if there are any, and a failed write isn't retried until something else happens to the Foo"
+	const idle = "only if no write is in flight at that moment, because a write in flight fails with its " +
+		"connection and isn't retried"
+	const cut = "a cut also ends the writes in flight, if there are any, and a failed write isn't retried until " +
+		"something else happens to the Foo"
 	const fresh = "it reads from the API server each time: always fresh, but one request each"
 	const two = "there is no leader election, so two replicas do the same work at once"
 	return Contract{

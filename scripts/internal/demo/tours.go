@@ -112,7 +112,8 @@ func tdsetTour(sample string) tour {
 			steps: []step{
 				{
 					title: "Create a TDSet",
-					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
+					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 " +
+						"from 7 to 9.\n" +
 						"These hours are in UTC. How many replicas should there be now?",
 					kubectl: []string{"apply", "-f", sample},
 					waitFor: ready,
@@ -184,7 +185,8 @@ func solvedTour(sample string) tour {
 			steps: []step{
 				{
 					title: "Create a TDSet, seconds before nine o'clock",
-					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 from 7 to 9.\n" +
+					question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 " +
+						"from 7 to 9.\n" +
 						"These hours are in UTC, and the program's clock starts at 08:59:50.",
 					kubectl: []string{"apply", "-f", sample},
 					waitFor: [][]string{{"--for", "create", "deployment/" + name}},

@@ -69,7 +69,8 @@ func All() []Fault {
 	return []Fault{
 		{
 			Name: "F1", Title: "watches that are cut again and again",
-			Why:    "Load balancers, proxies and restarts of the API server cut watches every day. The operator must reconnect and miss no change.",
+			Why: "Load balancers, proxies and restarts of the API server cut watches every day. The operator must " +
+				"reconnect and miss no change.",
 			Lesson: "02-informers/README.md",
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
@@ -78,7 +79,8 @@ func All() []Fault {
 		},
 		{
 			Name: "F2", Title: "watches that miss events and then get 410 Gone",
-			Why: "The API server forgets old versions after a few minutes. A client that was disconnected for longer must list again, " +
+			Why: "The API server forgets old versions after a few minutes. A client that was disconnected for longer " +
+				"must list again, " +
 				"and work out for itself what has been deleted.",
 			Lesson: "02-informers/README.md",
 			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
@@ -113,7 +115,8 @@ func All() []Fault {
 		},
 		{
 			Name: "F4c", Title: "writes that fail with 409 (conflict)",
-			Why: "A conflict means that the object has changed since the operator read it. The operator must read it again and decide " +
+			Why: "A conflict means that the object has changed since the operator read it. The operator must read it " +
+				"again and decide " +
 				"again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 409 Conflict",
@@ -122,7 +125,8 @@ func All() []Fault {
 		},
 		{
 			Name: "F5", Title: "being killed between any two of its writes",
-			Why: "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, because the events " +
+			Why: "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, " +
+				"because the events " +
 				"won't be sent again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
@@ -141,14 +145,16 @@ func All() []Fault {
 		},
 		{
 			Name: "F6b", Title: "watches that go silent",
-			Does:       "the watches go silent: their connection works, but no events arrive",
-			Hint:       "no chapter's program notices, because client-go has no timeout for a silent watch. 03-workqueue/more/production.md shows how to set one.",
+			Does: "the watches go silent: their connection works, but no events arrive",
+			Hint: "no chapter's program notices, because client-go has no timeout for a silent watch. " +
+				"03-workqueue/more/production.md shows how to set one.",
 			Unsurvived: true,
 			begin:      func(t Target) *faultproxy.Fault { return t.Proxy.Silence() },
 		},
 		{
 			Name: "F6c", Title: "a lease that the leader can't renew",
-			Why: "If only the leader's requests for the lease hang, nothing else tells it to stop. If it doesn't watch its own clock, " +
+			Why: "If only the leader's requests for the lease hang, nothing else tells it to stop. If it doesn't watch " +
+				"its own clock, " +
 				"there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "requests for the Lease get no response, but all others do",
@@ -158,7 +164,8 @@ func All() []Fault {
 		},
 		{
 			Name: "F7", Title: "the death of the leader while a second replica waits",
-			Why:      "Without leader election, two replicas undo each other's work during every rollout of the operator's own Deployment.",
+			Why: "Without leader election, two replicas undo each other's work during every rollout of the " +
+				"operator's own Deployment.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "a second replica of the program starts, and when the fault ends, the first one is killed",
 			Replicas: true,
@@ -173,7 +180,8 @@ func All() []Fault {
 		},
 		{
 			Name: "F9", Title: "a cache that is seconds behind",
-			Why:    "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, or reverts newer changes.",
+			Why: "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, " +
+				"or reverts newer changes.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
 			Hint:   "change a Foo twice within these 5 seconds.",

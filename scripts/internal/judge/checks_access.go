@@ -21,8 +21,9 @@ func accessChecks() []Check {
 		{
 			Name:    "permissions",
 			Promise: "the operator has every permission that it uses, and uses every permission that it has",
-			Why:     "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps an attacker who takes over the operator.",
-			Lesson:  "03-workqueue/README.md",
+			Why: "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps " +
+				"an attacker who takes over the operator.",
+			Lesson: "03-workqueue/README.md",
 			requires: func(config *Config) string {
 				if config.Permissions == "" {
 					return "judge.yaml has no permissions"
@@ -34,9 +35,10 @@ func accessChecks() []Check {
 		{
 			Name:    "reads",
 			Promise: "the operator watches instead of polling, and its lists are answered from the API server's cache",
-			Why:     "A list without resourceVersion and without a limit makes the API server read everything from etcd. An operator that polls makes it do that again and again.",
-			Lesson:  "02-informers/README.md",
-			judge:   readsAreCheap,
+			Why: "A list without resourceVersion and without a limit makes the API server read everything from " +
+				"etcd. An operator that polls makes it do that again and again.",
+			Lesson: "02-informers/README.md",
+			judge:  readsAreCheap,
 		},
 	}
 }

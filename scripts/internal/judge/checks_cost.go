@@ -32,9 +32,10 @@ func costChecks() []Check {
 		{
 			Name:    "cost",
 			Promise: "requests, CPU time and memory grow no faster than the number of objects",
-			Why:     "Code that is fine with ten objects may be quadratic, for example because the operator lists all objects each time it works on one of them, or because its cache lacks an index.",
-			Lesson:  "02-informers/README.md",
-			Alone:   true,
+			Why: "Code that is fine with ten objects may be quadratic, for example because the operator lists all " +
+				"objects each time it works on one of them, or because its cache lacks an index.",
+			Lesson: "02-informers/README.md",
+			Alone:  true,
 			requires: func(config *Config) string {
 				if len(config.Cost) == 0 {
 					return "judge.yaml has no cost"

@@ -31,23 +31,27 @@ func deletionChecks() []Check {
 		{
 			Name:    "delete-foreground",
 			Promise: "after a sample is deleted in the foreground, nothing is left",
-			Why:     "In a foreground deletion, the sample stays until the objects that it owns are gone. If the operator recreates them in the meantime, or adds a finalizer to an object that is being deleted, that may never happen.",
-			Lesson:  "07-tdset-operator/more/deletion.md",
-			judge:   func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
+			Why: "In a foreground deletion, the sample stays until the objects that it owns are gone. If the " +
+				"operator recreates them in the meantime, or adds a finalizer to an object that is being deleted, that " +
+				"may never happen.",
+			Lesson: "07-tdset-operator/more/deletion.md",
+			judge:  func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
 		},
 		{
 			Name:    "delete-held",
 			Promise: "nothing is created for a sample that is being deleted",
-			Why:     "With a finalizer, another controller can hold up a deletion for hours. If the operator keeps working for the sample in that time, it recreates what is being cleaned up.",
-			Lesson:  "07-tdset-operator/more/deletion.md",
-			judge:   nothingWhileDeleting,
+			Why: "With a finalizer, another controller can hold up a deletion for hours. If the operator keeps " +
+				"working for the sample in that time, it recreates what is being cleaned up.",
+			Lesson: "07-tdset-operator/more/deletion.md",
+			judge:  nothingWhileDeleting,
 		},
 		{
 			Name:    "delete-namespace",
 			Promise: "deleting a namespace causes no storm of writes",
-			Why:     "In a namespace that is being deleted, the API server refuses every create. An operator that treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
-			Lesson:  "07-tdset-operator/more/deletion.md",
-			judge:   namespaceIsDeleted,
+			Why: "In a namespace that is being deleted, the API server refuses every create. An operator that " +
+				"treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
+			Lesson: "07-tdset-operator/more/deletion.md",
+			judge:  namespaceIsDeleted,
 		},
 	}
 }
@@ -136,7 +140,8 @@ func (s *scenario) foundLateFinalizers(began time.Time) {
 		return changesObjects(r) && (r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusForbidden) && mentionsFinalizers(r.Body)
 	})
 	if len(refused) > 0 {
-		s.find(Error, seen(refused), "the operator tries to add a finalizer to an object that is being deleted, and the API server refuses it")
+		s.find(Error, seen(refused), "the operator tries to add a finalizer to an object that is being deleted, and "+
+			"the API server refuses it")
 	}
 }
 
@@ -188,7 +193,8 @@ func namespaceIsDeleted(s *scenario) {
 			return r.Code == http.StatusUnauthorized || r.Code == http.StatusForbidden && r.Verb != "create"
 		}
 		if len(s.since(began, lost)) > 0 {
-			s.unable("the namespace took the operator's account and permissions with it, before the operator had finished: %s", s.plain(err))
+			s.unable("the namespace took the operator's account and permissions with it, before the operator had "+
+				"finished: %s", s.plain(err))
 		}
 		s.foundLeft(began, samples, func(*unstructured.Unstructured) bool { return false }, "the deletion of the namespace doesn't finish: "+s.plain(err))
 	}
@@ -197,6 +203,7 @@ func namespaceIsDeleted(s *scenario) {
 	s.measure("refused creates during the deletion of a namespace", float64(len(refused)), "")
 	// A first try is how an operator finds out, and a few more are what rate limiting lets through.
 	if most := 5 * len(samples) * len(s.config.Owns); len(refused) > most {
-		s.find(Warning, seen(refused), "while the namespace is being deleted, the operator tries to create objects more than %d times for %d samples", most, len(samples))
+		s.find(Warning, seen(refused), "while the namespace is being deleted, the operator tries to create objects "+
+			"more than %d times for %d samples", most, len(samples))
 	}
 }

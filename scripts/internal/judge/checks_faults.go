@@ -122,7 +122,8 @@ func survives(s *scenario, fault faults.Fault) {
 	becomes(lost, "an owned object that was deleted during the fault isn't back", func() error { return s.isReady(lost) })
 	for _, object := range shared {
 		if now := s.now(object); now != nil && now.GetAnnotations()[foreignKey] == "" {
-			s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s during the fault is lost", object.GetKind())
+			s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s during the fault "+
+				"is lost", object.GetKind())
 		}
 	}
 	s.foundDuplicates(began, created, usual, "after "+fault.Title)

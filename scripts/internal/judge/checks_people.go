@@ -22,29 +22,34 @@ func otherPeopleChecks() []Check {
 		{
 			Name:    "foreign-fields",
 			Promise: "other people's labels, annotations, finalizers and sidecars survive the operator's writes",
-			Why:     "People and other controllers write to the same objects, for example kubectl rollout restart, service meshes and backup tools. An operator that replaces the whole object keeps undoing their changes.",
-			Lesson:  "04-codegen/README.md",
-			judge:   foreignFieldsSurvive,
+			Why: "People and other controllers write to the same objects, for example kubectl rollout restart, " +
+				"service meshes and backup tools. An operator that replaces the whole object keeps undoing their changes.",
+			Lesson: "04-codegen/README.md",
+			judge:  foreignFieldsSurvive,
 		},
 		{
 			Name:    "taken-name",
 			Promise: "somebody else's object is left alone, even if it has the name that the operator needs",
-			Why:     "If the operator takes over the object, its real owner loses it. Instead, the operator must report the conflict in the status, and wait until the name is free.",
-			Lesson:  "01-raw-watch/README.md",
-			judge:   takenNameIsLeftAlone,
+			Why: "If the operator takes over the object, its real owner loses it. Instead, the operator must " +
+				"report the conflict in the status, and wait until the name is free.",
+			Lesson: "01-raw-watch/README.md",
+			judge:  takenNameIsLeftAlone,
 		},
 		{
 			Name:    "conflicts",
 			Promise: "somebody else's change isn't lost, even if the operator hasn't seen it yet",
-			Why:     "The operator's cache is always a little behind. Without resourceVersion or server-side apply, a write based on an old object silently reverts whatever has changed since.",
-			Lesson:  "03-workqueue/more/stale-reads.md",
-			judge:   conflictsLoseNothing,
+			Why: "The operator's cache is always a little behind. Without resourceVersion or server-side apply, a " +
+				"write based on an old object silently reverts whatever has changed since.",
+			Lesson: "03-workqueue/more/stale-reads.md",
+			judge:  conflictsLoseNothing,
 		},
 		{
-			Name:    "bad-input",
-			Promise: "input that the operator must refuse changes no objects, and doesn't make the operator retry in a tight loop",
-			Why:     "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the API server busy until then.",
-			Lesson:  "03-workqueue/README.md",
+			Name: "bad-input",
+			Promise: "input that the operator must refuse changes no objects, and doesn't make the operator retry in a " +
+				"tight loop",
+			Why: "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the " +
+				"API server busy until then.",
+			Lesson: "03-workqueue/README.md",
 			requires: func(config *Config) string {
 				if len(config.BadInput) == 0 {
 					return "judge.yaml has no badInput"
@@ -180,7 +185,8 @@ func takenNameIsLeftAlone(s *scenario) {
 		case now == nil:
 			s.find(Error, s.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
 		case len(now.GetOwnerReferences()) > len(before.GetOwnerReferences()):
-			s.find(Error, s.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted together with that owner", before.GetKind())
+			s.find(Error, s.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted "+
+				"together with that owner", before.GetKind())
 		case asJSON(now.Object["spec"]) != asJSON(before.Object["spec"]) || asJSON(now.Object["data"]) != asJSON(before.Object["data"]):
 			s.find(Error, s.evidence(began, before), "somebody else's %s is changed", before.GetKind())
 		}
@@ -251,7 +257,8 @@ func conflictsLoseNothing(s *scenario) {
 	for _, object := range owned {
 		for round := range rounds {
 			if disappears(s.history.of(object.GetUID()), fmt.Sprintf("judge.example.com/round-%d", round)) {
-				s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s while the operator's events were late is lost", object.GetKind())
+				s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s while the "+
+					"operator's events were late is lost", object.GetKind())
 				break
 			}
 		}

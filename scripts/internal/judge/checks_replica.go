@@ -100,7 +100,8 @@ func leaderSuffers(s *scenario, f faults.Fault) {
 	for i := 1; len(s.writesOf(other, began)) == 0; i++ {
 		sample := s.create(s.sample(fmt.Sprintf("work-%d", i)))
 		if limit := s.config.Limits.Recover.Duration; time.Since(began) > limit {
-			s.find(Error, s.evidence(began, sample), "within %v, no other replica takes over from a leader that can't renew its lease", limit)
+			s.find(Error, s.evidence(began, sample), "within %v, no other replica takes over from a leader that can't "+
+				"renew its lease", limit)
 			return
 		}
 		s.pass(settled)
@@ -110,7 +111,8 @@ func leaderSuffers(s *scenario, f faults.Fault) {
 	first := s.writesOf(other, began)[0]
 	late := slices.DeleteFunc(s.writesOf(leader, first.Received), func(r audit.Request) bool { return r.Code >= 300 })
 	if len(late) > 0 {
-		s.find(Error, append(seen([]audit.Request{first}), seen(late)...), "a leader that can't renew its lease still writes after its successor has begun")
+		s.find(Error, append(seen([]audit.Request{first}), seen(late)...), "a leader that can't renew its lease "+
+			"still writes after its successor has begun")
 	}
 }
 
@@ -122,7 +124,8 @@ func frozenLeaderStops(s *scenario) {
 	began := time.Now()
 	sample := s.create(s.sample("meanwhile"))
 	if err := s.within(s.config.Limits.Recover.Duration, func() error { return s.isReady(sample) }); err != nil {
-		s.find(Error, s.evidence(began, sample), "within %v, no other replica takes over from a leader whose connections are frozen", s.config.Limits.Recover.Duration)
+		s.find(Error, s.evidence(began, sample), "within %v, no other replica takes over from a leader whose "+
+			"connections are frozen", s.config.Limits.Recover.Duration)
 		return
 	}
 	s.step("thaw them")

@@ -14,9 +14,12 @@ import (
 func statusChecks() []Check {
 	return []Check{
 		{
-			Name:     "observed-generation",
-			Promise:  "the status reports which generation of the spec it is about, and the sample isn't ready before that generation's rollout has begun",
-			Why:      "Without observedGeneration, nobody can tell whether a status is about the current spec or an older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end of the previous rollout for the end of the new one.",
+			Name: "observed-generation",
+			Promise: "the status reports which generation of the spec it is about, and the sample isn't ready before " +
+				"that generation's rollout has begun",
+			Why: "Without observedGeneration, nobody can tell whether a status is about the current spec or an " +
+				"older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end " +
+				"of the previous rollout for the end of the new one.",
 			Lesson:   "03-workqueue/README.md",
 			requires: hasMutations,
 			judge:    generationIsObserved,
@@ -24,9 +27,10 @@ func statusChecks() []Check {
 		{
 			Name:    "conditions",
 			Promise: "each condition has a reason, and lastTransitionTime changes only when the condition's status does",
-			Why:     "People look at lastTransitionTime to see how long something has been broken. If the operator updates the time with each write, each write is a change, and each change makes the operator work again.",
-			Lesson:  "03-workqueue/README.md",
-			judge:   conditionsAreWellFormed,
+			Why: "People look at lastTransitionTime to see how long something has been broken. If the operator " +
+				"updates the time with each write, each write is a change, and each change makes the operator work again.",
+			Lesson: "03-workqueue/README.md",
+			judge:  conditionsAreWellFormed,
 		},
 	}
 }
@@ -49,7 +53,8 @@ func generationIsObserved(s *scenario) {
 	observed, found := observedGeneration(now)
 	switch {
 	case !found:
-		s.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "neither the status nor any of its conditions has an observedGeneration")
+		s.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "neither the status nor "+
+			"any of its conditions has an observedGeneration")
 	case observed != now.GetGeneration():
 		err := s.within(s.config.Limits.Converge.Duration, func() error {
 			now = s.now(sample)

@@ -20,14 +20,16 @@ func workChecks() []Check {
 		{
 			Name:    "converge",
 			Promise: "each sample becomes ready, and then the operator stops writing",
-			Why:     "All other checks build on this. If an operator never stops writing, each of its writes is work for the API server, etcd and everyone who watches.",
-			Lesson:  "01-raw-watch/README.md",
-			judge:   converges,
+			Why: "All other checks build on this. If an operator never stops writing, each of its writes is work " +
+				"for the API server, etcd and everyone who watches.",
+			Lesson: "01-raw-watch/README.md",
+			judge:  converges,
 		},
 		{
-			Name:     "mutations",
-			Promise:  "each change to a sample reaches the objects that it owns",
-			Why:      "The spec is how users tell the operator what to do. If a change to it has no effect, they can't tell a slow operator from a broken one.",
+			Name:    "mutations",
+			Promise: "each change to a sample reaches the objects that it owns",
+			Why: "The spec is how users tell the operator what to do. If a change to it has no effect, they can't " +
+				"tell a slow operator from a broken one.",
 			Lesson:   "01-raw-watch/README.md",
 			requires: hasMutations,
 			judge:    mutationsReach,
@@ -35,22 +37,26 @@ func workChecks() []Check {
 		{
 			Name:    "drift",
 			Promise: "a manual change to a field that the operator has set is reverted",
-			Why:     "An operator should compare the actual state with the desired state, no matter who changed it. If it only reacts to changes of the sample's spec, a manual change (drift) stays until somebody changes the spec, which may be never.",
-			Lesson:  "02-informers/README.md",
-			judge:   driftIsReverted,
+			Why: "An operator should compare the actual state with the desired state, no matter who changed it. If " +
+				"it only reacts to changes of the sample's spec, a manual change (drift) stays until somebody changes the " +
+				"spec, which may be never.",
+			Lesson: "02-informers/README.md",
+			judge:  driftIsReverted,
 		},
 		{
 			Name:    "recreate",
 			Promise: "an owned object is created again after somebody deletes it",
-			Why:     "Deletion is the most extreme drift. An operator that doesn't watch the objects that it creates never notices.",
-			Lesson:  "02-informers/README.md",
-			judge:   deletedComesBack,
+			Why: "Deletion is the most extreme drift. An operator that doesn't watch the objects that it creates " +
+				"never notices.",
+			Lesson: "02-informers/README.md",
+			judge:  deletedComesBack,
 		},
 		{
 			Name:    "start-without-crd",
 			Promise: "an operator that starts before its CRD exists waits for it, or exits and works after a restart",
-			Why:     "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the operator by hand.",
-			Lesson:  "01-raw-watch/README.md",
+			Why: "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the " +
+				"operator by hand.",
+			Lesson: "01-raw-watch/README.md",
 			judge: func(s *scenario) {
 				startsLater(s, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(s.samples[0].GroupVersionKind().Group) })
 			},
@@ -58,8 +64,9 @@ func workChecks() []Check {
 		{
 			Name:    "start-without-permissions",
 			Promise: "an operator that starts before it has its permissions waits for them, or exits and works after a restart",
-			Why:     "If a Role is applied a second too late, nobody should have to step in. While the operator waits, it must not flood the API server with requests.",
-			Lesson:  "02-informers/README.md",
+			Why: "If a Role is applied a second too late, nobody should have to step in. While the operator waits, " +
+				"it must not flood the API server with requests.",
+			Lesson: "02-informers/README.md",
 			judge: func(s *scenario) {
 				startsLater(s, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
 			},
@@ -92,7 +99,8 @@ func startsLater(s *scenario, missing string, hide func(*faultproxy.Proxy) *faul
 	fault.Stop()
 	began = time.Now()
 	if err := s.within(s.config.Limits.Recover.Duration, func() error { return s.isReady(sample) }); err != nil {
-		s.find(Error, s.evidence(began, sample), "%s at first, and when that is fixed, the operator doesn't do its work within %v: %s", missing, s.config.Limits.Recover.Duration, s.plain(err))
+		s.find(Error, s.evidence(began, sample), "%s at first, and when that is fixed, the operator doesn't do its "+
+			"work within %v: %s", missing, s.config.Limits.Recover.Duration, s.plain(err))
 		return
 	}
 	s.measure("restarts", float64(len(s.crashes())), "")
@@ -234,13 +242,15 @@ func driftIsReverted(s *scenario) {
 			})
 			if err != nil {
 				s.find(Error, append([]Evidence{{At: began, Text: fmt.Sprintf("the judge changes %s of %s from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes), Detail: string(leaf.patch)}},
-					s.evidence(began, drifted)...), "a manual change to %s of a %s isn't reverted, although the operator set that field", leaf.path, object.GetKind())
+					s.evidence(began, drifted)...), "a manual change to %s of a %s isn't reverted, although the operator set "+
+					"that field", leaf.path, object.GetKind())
 			}
 			s.awaits(sample)
 		}
 	}
 	if tried == 0 {
-		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, set by the operator according to managedFields, and not immutable")
+		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, " +
+			"set by the operator according to managedFields, and not immutable")
 	}
 }
 

@@ -14,23 +14,28 @@ func writeChecks() []Check {
 		{
 			Name:    "writes",
 			Promise: "a new sample needs few writes, and each of them changes something",
-			Why:     "A write that changes nothing isn't free. It goes through admission, webhooks and validation before the API server notices that there is nothing to store. Usually it means that the operator doesn't compare the object with the desired state before it writes.",
-			Lesson:  "05-controller-runtime/more/pitfalls.md",
-			judge:   fewWrites,
+			Why: "A write that changes nothing isn't free. It goes through admission, webhooks and validation " +
+				"before the API server notices that there is nothing to store. Usually it means that the operator doesn't " +
+				"compare the object with the desired state before it writes.",
+			Lesson: "05-controller-runtime/more/pitfalls.md",
+			judge:  fewWrites,
 		},
 		{
 			Name:    "quiet",
 			Promise: "the operator writes nothing as long as nothing that concerns it changes",
-			Why:     "Every resync (a repeated look at all objects), every new list after a broken watch, and every change by somebody else makes the operator check its objects again. If it writes each time, a cluster with a thousand objects is never quiet.",
-			Lesson:  "05-controller-runtime/more/pitfalls.md",
-			judge:   staysQuiet,
+			Why: "Every resync (a repeated look at all objects), every new list after a broken watch, and every " +
+				"change by somebody else makes the operator check its objects again. If it writes each time, a cluster " +
+				"with a thousand objects is never quiet.",
+			Lesson: "05-controller-runtime/more/pitfalls.md",
+			judge:  staysQuiet,
 		},
 		{
 			Name:    "restart",
 			Promise: "after a restart, the operator writes nothing if nothing has changed",
-			Why:     "After a restart, each object looks new to the operator. If it writes each of them again, every upgrade of the operator floods the API server.",
-			Lesson:  "02-informers/README.md",
-			judge:   restartsQuietly,
+			Why: "After a restart, each object looks new to the operator. If it writes each of them again, every " +
+				"upgrade of the operator floods the API server.",
+			Lesson: "02-informers/README.md",
+			judge:  restartsQuietly,
 		},
 	}
 }

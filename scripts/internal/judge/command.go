@@ -90,11 +90,13 @@ couldn't be judged, or if the judge itself fails.`,
 	command.Flags().StringVar(&flags.html, "html", "", "write a report with all evidence and timelines to this HTML file")
 	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
 	command.Flags().StringSliceVar(&flags.only, "only", nil, `run only these checks ("judge explain" lists them)`)
-	command.Flags().IntVar(&flags.parallel, "parallel", DefaultParallel, "how many checks run at the same time, if {namespace} is an argument")
+	command.Flags().IntVar(&flags.parallel, "parallel", DefaultParallel, "how many checks run at the same time, "+
+		"if {namespace} is an argument")
 	if host.Capstone != nil {
 		command.Use += " | judge NN/K [-- ARG...]"
 		command.Example += "\n  " + host.Call + " 03/9"
-		command.Flags().BoolVar(&flags.solution, "solution", false, "with the name of a capstone: judge the course's solution instead of your program")
+		command.Flags().BoolVar(&flags.solution, "solution", false, "with the name of a capstone: judge the "+
+			"course's solution instead of your program")
 	}
 	command.AddCommand(newInitCommand(host), newExplainCommand())
 	return command
@@ -183,10 +185,12 @@ func (f *flags) judge(command *cobra.Command, args []string) (report Report, err
 
 func (f *flags) run(ctx context.Context, args []string) (report Report, err error) {
 	if f.output != "card" && f.output != "json" {
-		return report, problem.New("-o %s: there is no such output", f.output).ToDo("choose card or json; --junit and --html write files")
+		return report, problem.New("-o %s: there is no such output", f.output).ToDo("choose card or json; --junit " +
+			"and --html write files")
 	}
 	if f.parallel < 1 {
-		return report, problem.New("--parallel %d is too few", f.parallel).ToDo("choose 1 or more; more than 4 need more than two cores")
+		return report, problem.New("--parallel %d is too few", f.parallel).ToDo("choose 1 or more; more than 4 need " +
+			"more than two cores")
 	}
 	config, err := Read(f.file)
 	if err != nil {
@@ -226,7 +230,8 @@ func (f *flags) run(ctx context.Context, args []string) (report Report, err erro
 func (f *flags) options(ctx context.Context, args []string) (options Options, err error) {
 	binary, err := exec.LookPath(args[0])
 	if err != nil {
-		return options, problem.New("the operator %s can't be run", args[0]).ToDo("build it, and name its binary after --").Because(err)
+		return options, problem.New("the operator %s can't be run", args[0]).ToDo("build it, and name its binary " +
+			"after --").Because(err)
 	}
 	if binary, err = filepath.Abs(binary); err != nil {
 		return options, err
@@ -245,7 +250,8 @@ func (f *flags) options(ctx context.Context, args []string) (options Options, er
 		options.Target, err = f.host.Cluster(ctx)
 		return options, err
 	default:
-		return options, problem.New("the judge needs a cluster").ToDo("name the kubeconfig of a disposable cluster with --kubeconfig")
+		return options, problem.New("the judge needs a cluster").ToDo("name the kubeconfig of a disposable cluster " +
+			"with --kubeconfig")
 	}
 }
 
@@ -259,7 +265,8 @@ func (f *flags) confirm(target *rest.Config) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return refused
 	}
-	fmt.Fprintf(os.Stderr, "The judge will apply CRDs to %s, create namespaces, and run the operator there. If the cluster is disposable, type yes: ", target.Host)
+	fmt.Fprintf(os.Stderr, "The judge will apply CRDs to %s, create namespaces, and run the operator there. If "+
+		"the cluster is disposable, type yes: ", target.Host)
 	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil || strings.TrimSpace(answer) != "yes" {
 		return refused
@@ -295,7 +302,8 @@ func toFile(name string, write func(io.Writer) error) error {
 
 func needsOperator(command *cobra.Command, args []string) error {
 	if command.ArgsLenAtDash() != 0 || len(args) == 0 {
-		return fmt.Errorf("%s needs the operator's command after --, such as -- ./my-operator --kubeconfig {kubeconfig}", command.Name())
+		return fmt.Errorf("%s needs the operator's command after --, such as -- ./my-operator --kubeconfig "+
+			"{kubeconfig}", command.Name())
 	}
 	return nil
 }
@@ -349,7 +357,8 @@ complete it.`,
 	command.Flags().StringVarP(&flags.file, "file", "f", "judge.yaml", "the file to write")
 	command.Flags().StringSliceVar(&crds, "crd", nil, "a file with a CRD, or with other objects that the operator needs")
 	command.Flags().StringVar(&sample, "sample", "", "a file with one object that the operator manages")
-	command.Flags().StringVar(&permissions, "permissions", "", "a file with the operator's Roles (without it, the operator may do everything)")
+	command.Flags().StringVar(&permissions, "permissions", "", "a file with the operator's Roles (without it, "+
+		"the operator may do everything)")
 	return command
 }
 

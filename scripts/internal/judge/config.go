@@ -212,7 +212,8 @@ func validate(file string, root *yaml.Node, value any) error {
 		}
 		for _, property := range unknown.Properties {
 			at := append(slices.Clone(leaf.InstanceLocation), property)
-			problems = append(problems, mistake(file, root, at, "there is no such field: judge explain judge.yaml lists all fields"))
+			problems = append(problems, mistake(file, root, at, "there is no such field: judge explain judge.yaml "+
+				"lists all fields"))
 		}
 	}
 	return errors.Join(problems...)

@@ -145,9 +145,11 @@ func readiness(sample *unstructured.Unstructured) string {
 	}
 	status, _ := sample.Object["status"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(status)) {
-		return fmt.Sprintf("# No condition was True, so this only says that the status has a field. Write a better one.\nready: {cel: has(object.status.%s)}", name)
+		return fmt.Sprintf("# No condition was True, so this only says that the status has a field. Write a better "+
+			"one.\nready: {cel: has(object.status.%s)}", name)
 	}
-	return "# The sample has no status, so any sample with an owned object counts as ready. Write a better expression.\nready: {cel: \"true\"}"
+	return "# The sample has no status, so any sample with an owned object counts as ready. Write a better " +
+		"expression.\nready: {cel: \"true\"}"
 }
 
 // leaf is a scalar in an object.
@@ -254,7 +256,8 @@ func (d draft) text(c *Config, dir string) string {
 	if c.Permissions != "" {
 		line("permissions: %q", relative(c.Permissions))
 	} else {
-		line("# If you name a file with the operator's Role here, the operator gets only these permissions, and the judge checks them:\n# permissions: config/rbac/role.yaml")
+		line("# If you name a file with the operator's Role here, the operator gets only these permissions, and the " +
+			"judge checks them:\n# permissions: config/rbac/role.yaml")
 	}
 	line("samples: %s", list(c.Samples))
 	if len(d.unique) > 0 {
@@ -269,7 +272,9 @@ func (d draft) text(c *Config, dir string) string {
 	if len(d.mutations) > 0 {
 		line("# Changes to the sample, and what must then become true for an object that it owns.\nmutations:")
 	} else {
-		line("# No field of an owned object followed a field of the sample. Without mutations, less can be judged:\n# mutations:\n# - name: scale\n#   patch: {spec: {replicas: 2}}\n#   expect:\n#   - {kind: Deployment, cel: object.spec.replicas == sample.spec.replicas}")
+		line("# No field of an owned object followed a field of the sample. Without mutations, less can be " +
+			"judged:\n# mutations:\n# - name: scale\n#   patch: {spec: {replicas: 2}}\n#   expect:\n#   - {kind: " +
+			"Deployment, cel: object.spec.replicas == sample.spec.replicas}")
 	}
 	for _, m := range d.mutations {
 		line("- name: %s\n  patch: %s\n  expect:", m.name, m.patch)
@@ -281,7 +286,8 @@ func (d draft) text(c *Config, dir string) string {
 			line("  - {kind: %s, cel: %s%s}", e.Kind, e.CEL, count)
 		}
 	}
-	line("# The arguments that turn on leader election, if the operator has it:\n# secondReplica: {args: [--leader-elect]}")
+	line("# The arguments that turn on leader election, if the operator has it:\n# secondReplica: {args: " +
+		"[--leader-elect]}")
 	line("# How many objects there are each time that the judge measures the cost:\n# cost: [10, 100, 1000]")
 	return y.String()
 }

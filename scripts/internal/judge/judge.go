@@ -249,7 +249,8 @@ func (j *Judge) apply(ctx context.Context) error {
 			return problem.New("the cluster doesn't know the sample's kind %s", sample.GroupVersionKind()).ToDo("add its CRD to manifests").Because(err)
 		}
 		if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-			return problem.New("%s isn't namespaced", sample.GetKind()).ToDo("the judge can only judge operators of namespaced objects")
+			return problem.New("%s isn't namespaced", sample.GetKind()).ToDo("the judge can only judge operators of " +
+				"namespaced objects")
 		}
 		if !j.first[mapping.Resource] {
 			j.first[mapping.Resource] = true

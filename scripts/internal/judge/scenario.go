@@ -5,7 +5,6 @@ package judge
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -70,22 +69,7 @@ func (s *scenario) account() {
 func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Context()), time.Minute)
 	defer cancel()
-	err := operator.Revoke(ctx, s.client, s.namespace)
-	for _, resource := range s.watched {
-		objects := s.dynamic.Resource(resource).Namespace(s.namespace)
-		all, failed := objects.List(ctx, metav1.ListOptions{})
-		if failed != nil {
-			continue // the CRD is gone
-		}
-		for _, object := range all.Items {
-			if len(object.GetFinalizers()) > 0 {
-				_, failed := objects.Patch(ctx, object.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-				err = errors.Join(err, ignoreNotFound(failed))
-			}
-		}
-	}
-	err = errors.Join(err, ignoreNotFound(s.client.CoreV1().Namespaces().Delete(ctx, s.namespace, metav1.DeleteOptions{})))
-	if err != nil {
+	if err := operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched...); err != nil {
 		s.Fatalf("namespace %s can't be cleaned up: %v", s.namespace, err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -217,26 +216,9 @@ func (s *Session) freshNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// forget deletes a namespace. It also removes the finalizers of the managed objects in it, because
-// the program that would remove them isn't running any more.
+// forget deletes a namespace of an earlier session, or of this one.
 func (s *Session) forget(ctx context.Context, namespace string) error {
-	err := operator.Revoke(ctx, s.client, namespace)
-	objects := s.dynamic.Resource(s.resource).Namespace(namespace)
-	if all, failed := objects.List(ctx, metav1.ListOptions{}); failed == nil {
-		for _, left := range all.Items {
-			_, failed := objects.Patch(ctx, left.GetName(), types.MergePatchType,
-				[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-			err = errors.Join(err, ignoreNotFound(failed))
-		}
-	}
-	return errors.Join(err, ignoreNotFound(s.client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return operator.DeleteNamespace(ctx, s.client, s.dynamic, namespace, s.resource)
 }
 
 // Close stops the programs, and deletes their namespaces.

@@ -16,7 +16,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -103,6 +106,36 @@ func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) 
 		return fmt.Errorf("take back the permissions in namespace %s: %w", namespace, err)
 	}
 	return nil
+}
+
+// DeleteNamespace deletes an operator's namespace, and what Grant has created outside it. It also
+// removes the finalizers of the objects of these resources, because the operator that would remove
+// them isn't running any more. It doesn't wait until the namespace is gone.
+func DeleteNamespace(ctx context.Context, client kubernetes.Interface, objects dynamic.Interface, namespace string,
+	managed ...schema.GroupVersionResource) error {
+	err := Revoke(ctx, client, namespace)
+	for _, resource := range managed {
+		api := objects.Resource(resource).Namespace(namespace)
+		left, failed := api.List(ctx, metav1.ListOptions{})
+		if failed != nil {
+			continue // the CRD is gone
+		}
+		for _, object := range left.Items {
+			if len(object.GetFinalizers()) > 0 {
+				noFinalizers := []byte(`{"metadata":{"finalizers":null}}`)
+				_, failed := api.Patch(ctx, object.GetName(), types.MergePatchType, noFinalizers, metav1.PatchOptions{})
+				err = errors.Join(err, ignoreNotFound(failed))
+			}
+		}
+	}
+	return errors.Join(err, ignoreNotFound(client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // grantedIn is the label of what Grant creates outside the namespace.

@@ -105,7 +105,8 @@ func OnMachine() []Cause {
 	return []Cause{{
 		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
 		What:    "the disk is full",
-		Fix:     "free some space (\"go clean -cache\" empties Go's build cache, which may be on another disk than this folder), then run the same command again",
+		Fix: "free some space (\"go clean -cache\" empties Go's build cache, which may be on another disk than " +
+			"this folder), then run the same command again",
 	}, {
 		Phrases: []string{"read-only file system"},
 		What:    "a folder that must be written to is read-only",
@@ -141,10 +142,12 @@ func OfGo() []Cause {
 	}, {
 		Phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
 		What:    "the Go modules couldn't be downloaded",
-		Fix:     "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then run the same command again, it continues where it stopped",
+		Fix: "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then " +
+			"run the same command again, it continues where it stopped",
 	}, {
 		Phrases: []string{"checksum mismatch"},
 		What:    "a downloaded module doesn't match go.sum",
-		Fix:     "run \"go clean -modcache\" and try again; if that doesn't help, the proxy in GOPROXY serves something other than what was published",
+		Fix: "run \"go clean -modcache\" and try again; if that doesn't help, the proxy in GOPROXY serves " +
+			"something other than what was published",
 	}}...)
 }

@@ -40,7 +40,8 @@ func RefuseGit(t *testing.T, dir string) {
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	bin := Write(t, t.TempDir(), map[string]string{"git": "#!/bin/sh\necho fatal: detected dubious ownership in repository >&2\nexit 128\n"})
+	bin := Write(t, t.TempDir(), map[string]string{"git": "#!/bin/sh\necho fatal: detected dubious ownership in " +
+		"repository >&2\nexit 128\n"})
 	if err := os.Chmod(filepath.Join(bin, "git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
