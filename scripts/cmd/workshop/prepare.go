@@ -161,8 +161,9 @@ func (r *prepared) cleanUp(ctx context.Context) {
 		r.stopServing()
 	}
 	for _, file := range r.created {
-		_, err := r.kubectl.Run(ctx, "delete", "--ignore-not-found", "--timeout=10s", "-f", file)
-		if err != nil { // the program, which may be unfinished, hasn't removed its finalizer
+		fmt.Fprintf(os.Stderr, "workshop: deleting %s\n", relative(file))
+		_, err := r.kubectl.Run(ctx, "delete", "--ignore-not-found", "--timeout=3s", "-f", file)
+		if err != nil { // the program, which may be unfinished, hasn't removed its finalizer yet
 			_, err = r.kubectl.Run(ctx, "patch", "--type=merge", `--patch={"metadata":{"finalizers":null}}`, "-f", file)
 		}
 		if err != nil {

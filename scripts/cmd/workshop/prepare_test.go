@@ -13,7 +13,7 @@ import (
 
 // What run has created, it deletes. What was there before is the learner's.
 func TestOnlyCreatedExamplesAreDeleted(t *testing.T) {
-	const removal = "delete --ignore-not-found --timeout=10s -f foo.yaml"
+	const removal = "delete --ignore-not-found --timeout=3s -f foo.yaml"
 	for sentence, test := range map[string]struct {
 		applied string // kubectl's output
 		deletes string // its exit status

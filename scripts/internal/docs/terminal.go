@@ -31,7 +31,7 @@ import (
 const (
 	pollInterval        = 20 * time.Millisecond // the processes aren't our children, so we can't wait for them
 	grace               = 5 * time.Second       // between SIGTERM and SIGKILL
-	interruptAgainAfter = 5 * time.Second
+	interruptAgainAfter = 20 * time.Second      // a second ^C would kill the workshop before it has cleaned up
 )
 
 type terminal struct {
