@@ -289,8 +289,7 @@ func rename(s *scenario) {
 
 func renameRefused(s *scenario) {
 	s.start()
-	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
-	s.must(err)
+	s.takeName("taken")
 	s.createFoo("a", "old", 1)
 	s.becomesReady("a")
 	s.patchFoo("a", `{"spec":{"deploymentName":"taken"}}`)
@@ -306,8 +305,7 @@ func renameRefused(s *scenario) {
 
 func refuseUnowned(s *scenario) {
 	s.start()
-	foreign, err := s.deployments().Create(s.Context(), deploymentObject("a"), metav1.CreateOptions{})
-	s.must(err)
+	foreign := s.takeName("a")
 	s.createFoo("a", "a", 1)
 	s.becomesUnready("a", "ErrResourceExists")
 	s.writes()

@@ -9,11 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/judge"
 )
 
@@ -105,33 +103,4 @@ func (j judged) expects(t *testing.T, result judge.Result) {
 			t.Errorf("%s %+v", finding.What, finding.Evidence)
 		}
 	}
-}
-
-// TestBoundariesUnderFaults is what the judge can't check, because it doesn't know about time: an hour
-// at which a TDSet must be scaled begins during a fault.
-func TestBoundariesUnderFaults(t *testing.T) {
-	nine, night := at(9, 0), window{22, 9, 0}
-	forChaptersAtOnce(t, chapters.TDSet, judged.isFull, func(t *testing.T, env *environment, j judged) {
-		for _, fault := range faults.Survivable() {
-			if fault.Replicas {
-				continue
-			}
-			t.Run(fault.Name+" "+fault.Title+": a boundary", func(t *testing.T) {
-				t.Parallel()
-				s := newScenario(t, env, j)
-				proxy := s.behindProxy()
-				s.startAt(at(8, 0))
-				s.createTDSet("crossing", 1, night)
-				s.becomesScheduled("crossing", 0)
-				s.approach(nine)
-				s.announces(nine, "crossing")
-
-				end := s.begin(fault, proxy)
-				s.eventually("it is nine", func() error { return s.isBefore(nine.Add(time.Second)) })
-				end()
-
-				s.becomesScheduled("crossing", 1)
-			})
-		}
-	})
 }

@@ -33,8 +33,7 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 	if contract.WhyNotHeld(s.chapter, "F7") == "" { // the solutions of exercise TDSet elect like their chapter's program
 		s.flags = []string{"--leader-elect", "--leader-election-namespace", s.account}
 	}
-	_, err := s.deployments().Create(s.Context(), deploymentObject("taken"), metav1.CreateOptions{})
-	s.must(err)
+	s.takeName("taken")
 	metrics := s.secureMetrics()
 	lifecycle()
 	if metrics != "" {

@@ -5,8 +5,11 @@ package acceptance
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/operators/scripts/internal/chapters"
 )
 
 // triedNothing fails the test for each write of that object that the operator has sent since the
@@ -46,4 +49,22 @@ func (s *scenario) warnedOnce(name, reason string) {
 		}
 		return nil
 	})
+}
+
+// takeName creates a Deployment that nobody owns.
+func (s *scenario) takeName(name string) *appsv1.Deployment {
+	s.Helper()
+	foreign, err := s.deployments().Create(s.Context(), deploymentObject(name), metav1.CreateOptions{})
+	s.must(err)
+	return foreign
+}
+
+// isRefusedTheName waits until the Foo or TDSet says that its Deployment's name is taken.
+func (s *scenario) isRefusedTheName(name string) {
+	s.Helper()
+	if s.Kind == chapters.TDSet {
+		s.isRefused(name)
+	} else {
+		s.becomesUnready(name, "ErrResourceExists")
+	}
 }

@@ -181,10 +181,15 @@ func (s *scenario) behindProxy() *faultproxy.Proxy {
 	return proxy
 }
 
-// begin begins a fault. The function that it returns ends it.
+// begin begins a fault. The function that it returns waits until the fault has hit something, and
+// ends it.
 func (s *scenario) begin(fault faults.Fault, proxy *faultproxy.Proxy) (end func()) {
 	active := fault.Begin(faults.Target{Proxy: proxy, Kill: s.operator.Kill, Owned: []string{"deployments"}})
 	return func() {
+		s.Helper()
+		ctx, cancel := context.WithTimeout(s.Context(), s.timeout)
+		defer cancel()
+		s.must(active.Wait(ctx, 1))
 		fault.End(proxy)
 		active.Stop()
 	}
@@ -266,13 +271,28 @@ func (s *scenario) disappears(name string) {
 // acted on all that happened before.
 func (s *scenario) sentinel(name string) {
 	s.Helper()
+	s.askFor(name)
+	s.becomesFine(name)
+}
+
+// askFor creates a Foo or a TDSet that asks for a Deployment of that name.
+func (s *scenario) askFor(name string) {
+	s.Helper()
 	if s.Kind == chapters.TDSet {
 		s.createTDSet(name, 1, always)
-		s.becomesScheduled(name, 0)
-		return
+	} else {
+		s.createFoo(name, name, 1)
 	}
-	s.createFoo(name, name, 1)
-	s.becomesReady(name)
+}
+
+// becomesFine waits until what askFor has created is Ready.
+func (s *scenario) becomesFine(name string) {
+	s.Helper()
+	if s.Kind == chapters.TDSet {
+		s.becomesScheduled(name, 0)
+	} else {
+		s.becomesReady(name)
+	}
 }
 
 // writes returns the operator's writes since the last call of it or of requests.

@@ -92,8 +92,7 @@ func drainLater(s *scenario) {
 }
 
 func drainNothing(s *scenario) {
-	foreign, err := s.deployments().Create(s.Context(), deploymentObject("a"), metav1.CreateOptions{})
-	s.must(err)
+	foreign := s.takeName("a")
 	s.startAt(at(10, 30))
 	s.createTDSet("a", 2)
 	s.isRefused("a")

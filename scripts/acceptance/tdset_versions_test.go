@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,12 +44,15 @@ func TestVersionsUnderFaults(t *testing.T) {
 				s.must(s.createFull("full"))
 				s.sentinel("settled")
 
+				// The operator is killed in F5, and until it is back, nobody converts TDSets.
+				edit := func(replicas int64) {
+					s.eventually("an old client edits the TDSet", func() error { return s.editInV1("full", replicas) })
+				}
 				end := s.begin(fault, proxy)
-				s.must(s.editInV1("full", 3))
-				time.Sleep(fault.Lasts)
+				edit(3)
 				end()
 
-				s.must(s.editInV1("full", 5))
+				edit(5)
 				s.sentinel("afterwards")
 				s.isFullExceptFor("full", 5)
 			})

@@ -2,7 +2,8 @@
 // needs Go and a cluster that may be thrown away, and nothing else of the course. docs/judge.md says
 // how to use it.
 //
-//	go run ./scripts/judge init --kubeconfig FILE --crd crd.yaml --sample sample.yaml -- ./my-operator --kubeconfig {kubeconfig}
+//	go run ./scripts/judge init --kubeconfig FILE --crd crd.yaml --sample sample.yaml \
+//	  -- ./my-operator --kubeconfig {kubeconfig}
 //	go run ./scripts/judge --kubeconfig FILE -- ./my-operator --kubeconfig {kubeconfig}
 package main
 

@@ -28,7 +28,6 @@ type Backend interface {
 	// It calls progress with each step.
 	Up(ctx context.Context, progress func(doing string)) (Outcome, error)
 	Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error)
-	Kill(ctx context.Context, component string) error
 }
 
 type Nodes string

@@ -108,15 +108,3 @@ func end(ctx context.Context, programs iter.Seq[program]) error {
 	}
 	return nil
 }
-
-func (c *Cluster) Kill(ctx context.Context, component string) error {
-	running, err := c.running(ctx)
-	if err != nil {
-		return err
-	}
-	p, ok := running[component]
-	if !ok {
-		return fmt.Errorf("%s of cluster %q doesn't run", component, c.name)
-	}
-	return process.Kill(ctx, process.Those(p.Process))
-}

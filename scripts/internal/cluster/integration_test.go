@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -61,7 +62,11 @@ func (r real) up(t *testing.T, want Outcome) {
 
 func (r real) kill(t *testing.T, component string) {
 	t.Helper()
-	if err := r.Kill(t.Context(), component); err != nil {
+	running, err := r.running(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Kill(t.Context(), process.Those(running[component].Process)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -81,8 +81,7 @@ func foos() Contract {
 			{"B9", "quiet", "while nothing changes, nothing is written, however often objects are checked"},
 			{"B10", "bad input",
 				"the API server refuses an invalid Foo and names the field. If a CRD or a permission is missing, " +
-					"the program logs that, and starts working once it is there (from 05 on, possibly after a " +
-					"restart)"},
+					"the program starts working once it is there (from 05 on, possibly after a restart)"},
 			{"B11", "conflict", "if somebody else writes at the same time, their change isn't lost"},
 			{"B12", "refused write",
 				"if the API server refuses a write (because of a quota or an admission policy, for example), " +
@@ -145,7 +144,7 @@ func tdsets() Contract {
 			{"T11", "restart", "on startup, the program does what became due while it was down"},
 			{"T12", "bad input",
 				"the API server refuses an invalid TDSet and names the field. If a CRD is missing, the program " +
-					"logs that, and starts working once it is there (from 05 on, possibly after a restart)"},
+					"starts working once it is there (from 05 on, possibly after a restart)"},
 			{"T13", "versions",
 				"no field of a TDSet is lost, whichever version of the API wrote it. That also holds while the " +
 					"stored version changes, in either direction, and while no webhook answers"},

@@ -13,7 +13,7 @@ import (
 
 const barWidth = 14
 
-// Bar shows how many of the exercises are passed, such as [███████░░░░░░░] 14/28 passed.
+// Bar shows how many of the exercises are passed, such as [███░░░] 14/28 passed.
 func Bar(exercises []Exercise, progress Progress) string {
 	passed, _ := tally(exercises, progress)
 	full := barWidth * passed / max(1, len(exercises)) // rounded down: it is full only if all are passed

@@ -13,17 +13,6 @@ import (
 	"time"
 )
 
-// T is what a scenario needs from the test that uses it. A *testing.T is one, and so is an attempt.
-type T interface {
-	Context() context.Context
-	Helper()
-	// Fatalf ends the test, because it can't be finished.
-	Fatalf(format string, args ...any)
-	// Cleanup calls do when the test has ended.
-	Cleanup(do func())
-	TempDir() string
-}
-
 type attempt struct {
 	ctx    context.Context
 	mutex  sync.Mutex
@@ -32,7 +21,6 @@ type attempt struct {
 }
 
 func (t *attempt) Context() context.Context { return t.ctx }
-func (t *attempt) Helper()                  {}
 
 // Fatalf ends the attempt without a verdict.
 func (t *attempt) Fatalf(format string, args ...any) { t.end(Failed, fmt.Sprintf(format, args...)) }

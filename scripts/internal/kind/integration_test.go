@@ -68,10 +68,7 @@ func TestARealCluster(t *testing.T) {
 		t.Errorf("the node has %s, error %v", images, err)
 	}
 
-	// A crash, and a reboot.
-	if err := c.Kill(t.Context(), "kube-apiserver"); err != nil {
-		t.Fatal(err)
-	}
+	// A reboot.
 	up(cluster.AlreadyUp)
 	if _, err := docker(t.Context(), "stop", c.Node()); err != nil {
 		t.Fatal(err)

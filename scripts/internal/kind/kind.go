@@ -98,13 +98,6 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 	return status, nil
 }
 
-// Kill kills one component, like a crash. The kubelet restarts it.
-func (c *Cluster) Kill(ctx context.Context, component string) error {
-	// The kernel keeps 15 characters of a program's name, so pkill compares its command line.
-	_, err := docker(ctx, "exec", c.Node(), "pkill", "-KILL", "-f", "^"+component+" ")
-	return err
-}
-
 // Up creates the cluster if there is none, starts its container if that is stopped, and returns
 // when the cluster can be used. After an interrupt, the next call cleans up and continues.
 func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (cluster.Outcome, error) {

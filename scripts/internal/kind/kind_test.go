@@ -188,11 +188,3 @@ func TestDown(t *testing.T) {
 		})
 	}
 }
-
-func TestBuildStaticWhereGitRefuses(t *testing.T) {
-	dir := testkit.Write(t, t.TempDir(), map[string]string{"go.mod": "module a\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"})
-	testkit.RefuseGit(t, dir)
-	if err := BuildStatic(t.Context(), dir, filepath.Join(t.TempDir(), "a"), nil, "."); err != nil {
-		t.Error(err)
-	}
-}

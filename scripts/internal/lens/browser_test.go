@@ -233,8 +233,8 @@ func TestPageAStandalonePage(t *testing.T) {
 	)
 }
 
-// TestPagePictures takes the pictures of the chapters. It needs LENS, the address of a page that plays a
-// look, and PICTURES, the folder for lens-light.png and lens-dark.png.
+// TestPagePictures takes the pictures of the chapters. It needs LENS, the address of a page that
+// plays a look, and PICTURES, the folder for lens-light.png and lens-dark.png.
 func TestPagePictures(t *testing.T) {
 	address, dir := os.Getenv("LENS"), os.Getenv("PICTURES")
 	if address == "" {

@@ -2,10 +2,10 @@
 // behind the fault proxy, collects what the proxy, the API server and the program's log report,
 // works out what caused what, and serves a page with all of it on one time axis.
 //
-// session.go runs the programs, follow.go observes the cluster, and actions.go and changes.go carry out
-// what the page's buttons ask for. observer.go, writes.go, arrivals.go and work.go turn all of that into
-// items and link them, recorder.go keeps the items, and server.go serves them to the page. looks.go has
-// the chapters' scenarios.
+// session.go runs the programs, follow.go observes the cluster, and actions.go and changes.go do what
+// the page's buttons ask for. observer.go, writes.go, arrivals.go and work.go turn all of that into
+// items and link them. recorder.go keeps the items, and server.go serves them to the page. looks.go
+// has the chapters' scenarios.
 package lens
 
 import "time"

@@ -435,18 +435,3 @@ func TestWorkIsExplained(t *testing.T) {
 		}
 	}
 }
-
-func TestFieldsOf(t *testing.T) {
-	seen := &unstructured.Unstructured{}
-	seen.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "03", Operation: "Apply", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{},"f:image":{}}}`)},
-		{Manager: "kubectl", Operation: "Update", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:seen":{}}}}`)},
-	})
-	want := map[string][]string{
-		"03 (Apply)":       {"spec.image", "spec.replicas"},
-		"kubectl (Update)": {"metadata.labels.seen"},
-	}
-	if difference := cmp.Diff(want, fieldsOf(seen)); difference != "" {
-		t.Error(difference)
-	}
-}

@@ -149,7 +149,11 @@ func (s *Server) items(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, "data: %s\n\n", content)
 		position = batch.Position
-		time.Sleep(50 * time.Millisecond) // a page can't show more than this anyway
+		select {
+		case <-time.After(50 * time.Millisecond): // a page can't show more than this anyway
+		case <-r.Context().Done():
+			return
+		}
 	}
 }
 

@@ -62,17 +62,3 @@ func TestCause(t *testing.T) {
 		}
 	}
 }
-
-// What a component logs about its connections and certificates isn't about Go's modules.
-func TestCauseOnMachine(t *testing.T) {
-	tests := map[string]string{
-		`"Error retrieving lease lock" err="dial tcp 127.0.0.1:32765: connect: connection refused"`: "",
-		"x509: certificate has expired or is not yet valid":                                         "",
-		"write /w/.workshop/clusters/a/etcd/wal: no space left on device":                           "the disk is full",
-	}
-	for output, want := range tests {
-		if got, _ := Find(OnMachine(), output); got.What != want {
-			t.Errorf("%q: got %q, want %q", output, got.What, want)
-		}
-	}
-}

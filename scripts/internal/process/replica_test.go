@@ -46,12 +46,3 @@ func TestPanic(t *testing.T) {
 		}
 	}
 }
-
-func TestTail(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"": "", "a\n": "a\n", "a\nb\nc\n": "b\nc\n", "a\nb": "a\nb", "a\nb\nc": "b\nc"} {
-		if got := Tail(text, 2); got != want {
-			t.Errorf("the last 2 lines of %q: got %q, want %q", text, got, want)
-		}
-	}
-}

@@ -10,7 +10,6 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/testkit"
-	"example.com/operators/scripts/internal/ui"
 )
 
 func TestTextFiles(t *testing.T) {
@@ -51,22 +50,6 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	}
 	if path := filepath.SplitList(last["PATH"]); path[0] != s.Bin {
 		t.Errorf("the workshop's kubectl isn't first in PATH: %v", path)
-	}
-}
-
-// Learners' exercises, which may be broken, aren't linted or tested.
-func TestExercisesAreLeftOut(t *testing.T) {
-	root := testkit.Write(t, t.TempDir(), map[string]string{
-		"01-a/go.mod":                       "module example.com/01-a\n\ngo 1.26\n",
-		"01-a/main.go":                      "package main\n\nfunc main() {}\n",
-		"01-a/wire/wire.go":                 "package wire\n",
-		"01-a/exercises/1-x/exercise.go":    "//go:build !solution\n\npack",
-		"01-a/exercises/1-x/in/anything.go": "package in\n\nimport \"nothing\"\n",
-	})
-	s := &Suite{Root: root, UI: ui.New(os.Stderr)}
-	packages, err := s.packages(t.Context(), "01-a")
-	if want := []string{"example.com/01-a", "example.com/01-a/wire"}; err != nil || !slices.Equal(packages, want) {
-		t.Errorf("found %q, error %v, want %q", packages, err, want)
 	}
 }
 

@@ -34,21 +34,6 @@ func Repository() string {
 	return "../../.."
 }
 
-// RefuseGit makes dir look like another user's git repository, in which git refuses to work.
-func RefuseGit(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	bin := Write(t, t.TempDir(), map[string]string{"git": "#!/bin/sh\necho fatal: detected dubious ownership in " +
-		"repository >&2\nexit 128\n"})
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GOFLAGS", "-buildvcs=auto") // go's default, whatever this machine's is
-	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-}
-
 // Commit commits all files in dir, in a new git repository if necessary. It returns false if there
 // is no git command.
 func Commit(t testing.TB, dir string) bool {
