@@ -4,7 +4,8 @@
 //
 // An exercise is a folder, NN-chapter/exercises/K-slug, with these files:
 //
-//	README.md         "# K: Title", "Minutes: N", "<!-- Learned: … -->", and the task
+//	README.md         "# K: Title", "Minutes: N", and the task
+//	answer.md         what you know now, and the answer to the question; "check" shows it after a pass
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
 //	solution.go       //go:build solution          replaces it
 //	exercise_test.go  //go:build check || solution tests both; it says what fails as given
@@ -39,6 +40,7 @@ const (
 	SolutionFile = "solution.go"
 	TestFile     = "exercise_test.go"
 	HintsFile    = "hints.md"
+	AnswerFile   = "answer.md"
 )
 
 // The build tags: a learner's check, and the solution in place of exercise.go.

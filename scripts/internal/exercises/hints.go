@@ -15,7 +15,7 @@ var hintTitles = []string{"A nudge", "An approach", "Nearly the answer"}
 
 type Hint struct {
 	Title string
-	Text  string // Markdown, without the heading
+	Text  string // without the heading
 }
 
 // Hints reads an exercise's hints, the gentlest first.
@@ -29,7 +29,7 @@ func Hints(e Exercise) ([]Hint, error) {
 	valid := len(sections) == len(hintTitles)
 	for i, section := range sections {
 		title, text, _ := strings.Cut(section, "\n")
-		hint := Hint{strings.TrimSpace(title), strings.TrimSpace(text)}
+		hint := Hint{strings.TrimSpace(title), plainText(text)}
 		valid = valid && hint.Title == hintTitles[i] && hint.Text != ""
 		hints = append(hints, hint)
 	}
@@ -54,7 +54,7 @@ func NextHint(root string, e Exercise, colours ui.Palette) (string, error) {
 		return "", err
 	}
 	hint := hints[shown-1]
-	page := colours.Bold.Sprintf("Hint %d of %d: %s", shown, len(hints), hint.Title) + "\n\n" + hint.Text + "\n\n"
+	page := colours.Bold.Sprintf("Hint %d of %d: %s", shown, len(hints), hint.Title) + "\n\n" + Wrap(hint.Text) + "\n\n"
 	if shown == len(hints) {
 		page += fmt.Sprintf("That was the last one. The solution: ./scripts/workshop solution %s --spoil\n", e.Name())
 	}

@@ -1,6 +1,6 @@
 package exercises
 
-// What an exercise's README says, as plain text for a terminal.
+// What the texts of an exercise say, as plain text for a terminal.
 
 import (
 	"fmt"
@@ -16,14 +16,12 @@ import (
 type Readme struct {
 	Title   string // without the exercise's number
 	Minutes int    // that the exercise should take
-	Learned string // the idea, in one sentence
 	Task    string // everything before "Read first", the question, or the first section
 	Predict string // the first question to think about before working
 }
 
 var (
 	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})$`)
-	learnedLine = regexp.MustCompile(`(?m)^<!-- Learned: (\S.*?) -->$`)
 	blankLines  = regexp.MustCompile(`\n(\s*\n)+`)
 	// headBlock matches the title, the time, and comments.
 	headBlock = regexp.MustCompile(`^(# |Minutes: |<!--)`)
@@ -44,9 +42,6 @@ func (e Exercise) ReadReadme() (Readme, error) {
 	if match := minutesLine.FindSubmatch(content); match != nil {
 		readme.Minutes, _ = strconv.Atoi(string(match[1])) // only digits
 	}
-	if match := learnedLine.FindSubmatch(content); match != nil {
-		readme.Learned = string(match[1])
-	}
 	var task []string
 	inTask := true
 	for _, block := range blankLines.Split(string(content), -1) {
@@ -63,6 +58,17 @@ func (e Exercise) ReadReadme() (Readme, error) {
 	return readme, nil
 }
 
+// ReadAnswer returns what a learner knows after the exercise, and the answer to its question: a
+// prediction, or a ticket's cause.
+func (e Exercise) ReadAnswer() (string, error) {
+	content, err := os.ReadFile(e.File(AnswerFile))
+	if err != nil {
+		return "", fmt.Errorf("read the answer of %s: %w", e.Name(), err)
+	}
+	_, answer, _ := strings.Cut(string(content), "\n") // without the heading
+	return plainText(answer), nil
+}
+
 // textColumns is the width of plain text, which fits into any terminal.
 const textColumns = 78
 
@@ -73,12 +79,13 @@ var (
 	ownLine = regexp.MustCompile(`^(    |\||- |> |\d+\. )`)
 )
 
-// plainText replaces Markdown's links by their text, and makes each paragraph a single line. See
-// Wrap.
+// plainText replaces Markdown's links by their text, removes the marks of bold text, and makes each
+// paragraph a single line. See Wrap.
 func plainText(markdown string) string {
 	var text strings.Builder
 	before, inCode := "", false
-	for line := range strings.Lines(strings.TrimSpace(markdownLink.ReplaceAllString(markdown, "$1"))) {
+	markdown = strings.ReplaceAll(markdownLink.ReplaceAllString(markdown, "$1"), "**", "")
+	for line := range strings.Lines(strings.TrimSpace(markdown)) {
 		line = strings.TrimRight(line, " \r\n")
 		isFence := strings.HasPrefix(line, "```")
 		inCode = inCode != isFence
@@ -96,15 +103,36 @@ func plainText(markdown string) string {
 	return text.String()
 }
 
-// Wrap breaks lines that don't fit into a terminal.
-func Wrap(text string) string { return wordwrap.WrapString(text, textColumns) }
+// linePrefix matches the mark of a quotation or of a list's item.
+var linePrefix = regexp.MustCompile(`^(> |- |\d+\. )?`)
 
-// FirstLines wraps a text. If it has more lines than the limit, a note says that the rest is in the
-// README.
-func FirstLines(text string, limit int, e Exercise) string {
+// Wrap breaks lines that don't fit into a terminal, between words. It repeats the mark of a quotation,
+// indents the items of a list, and leaves code and tables alone.
+func Wrap(text string) string {
+	lines := strings.Split(text, "\n")
+	inCode := false
+	for i, line := range lines {
+		isFence := strings.HasPrefix(line, "```")
+		inCode = inCode != isFence
+		if inCode || isFence || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "|") {
+			continue
+		}
+		prefix := linePrefix.FindString(line)
+		next := prefix
+		if prefix != "> " {
+			next = strings.Repeat(" ", len(prefix))
+		}
+		wrapped := wordwrap.WrapString(line[len(prefix):], uint(textColumns-len(prefix)))
+		lines[i] = prefix + strings.ReplaceAll(wrapped, "\n", "\n"+next)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// FirstLines wraps a text. If it has more lines than the limit, a note says which file has the rest.
+func FirstLines(text string, limit int, file string) string {
 	lines := strings.Split(Wrap(text), "\n")
 	if len(lines) <= limit {
 		return strings.Join(lines, "\n")
 	}
-	return fmt.Sprintf("%s\n… (the rest: %s)", strings.TrimSpace(strings.Join(lines[:limit], "\n")), e.Path(ReadmeFile))
+	return fmt.Sprintf("%s\n… (the rest: %s)", strings.TrimSpace(strings.Join(lines[:limit], "\n")), file)
 }

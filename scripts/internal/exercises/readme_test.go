@@ -10,8 +10,6 @@ func TestReadReadme(t *testing.T) {
 
 Minutes: 5
 
-<!-- Learned: A sum needs both numbers. -->
-
 Somebody adds two numbers with
 [a program](program.go) that forgets the second one. It has been in production for years, and
 
@@ -38,12 +36,26 @@ Somebody adds two numbers with
 		Task: "Somebody adds two numbers with a program that forgets the second one. It has " +
 			"been in production for years, and\n\n- nobody complains\n\n    $ add 1 1\n    1",
 		Predict: "What is 1 + 1?",
-		Learned: "A sum needs both numbers.",
 	}
 	if got != want {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
-	if short := FirstLines(got.Task, 3, e); !strings.HasSuffix(short, "years, and\n… (the rest: 01-a/exercises/1-sum/README.md)") {
+	const file = "01-a/exercises/1-sum/README.md"
+	if short := FirstLines(got.Task, 3, file); !strings.HasSuffix(short, "years, and\n… (the rest: "+file+")") {
 		t.Errorf("three lines: got\n%s", short)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	long := strings.Repeat("kube-apiserver ", 6)
+	for text, want := range map[string]string{
+		"> " + long:              "> kube-apiserver kube-apiserver kube-apiserver kube-apiserver kube-apiserver\n> kube-apiserver",
+		"- " + long:              "- kube-apiserver kube-apiserver kube-apiserver kube-apiserver kube-apiserver\n  kube-apiserver",
+		"```\n" + long + "\n```": "```\n" + long + "\n```",
+		"    " + long:            "    " + long,
+	} {
+		if got := strings.TrimRight(Wrap(text), " "); got != strings.TrimRight(want, " ") {
+			t.Errorf("Wrap(%q):\n%s", text, got)
+		}
 	}
 }

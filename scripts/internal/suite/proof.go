@@ -113,14 +113,18 @@ func checkExercise(e exercises.Exercise) error {
 			fail(file, "a place must be marked %q, except in tickets", exercises.WorkMark)
 		}
 	}
-	if readme, err := e.ReadReadme(); err != nil || readme.Title == "" || readme.Minutes == 0 || readme.Learned == "" {
-		fail(exercises.ReadmeFile, `it needs the lines "# %d: Title", "Minutes: N" and "<!-- Learned: … -->"`, e.Number)
+	if readme, err := e.ReadReadme(); err != nil || readme.Title == "" || readme.Minutes == 0 {
+		fail(exercises.ReadmeFile, `it needs the lines "# %d: Title" and "Minutes: N"`, e.Number)
+	}
+	answer, answerErr := e.ReadAnswer()
+	if answerErr == nil && !strings.HasPrefix(answer, "What you now know: ") {
+		fail(exercises.AnswerFile, `it needs a heading, and then "**What you now know:** …"`)
 	}
 	_, causeErr := e.Cause()
 	_, hintsErr := exercises.Hints(e)
 	_, mistakesErr := readMistakes(e)
 	_, expectedErr := readExpected(e)
-	return errors.Join(append(all, causeErr, hintsErr, mistakesErr, expectedErr)...)
+	return errors.Join(append(all, answerErr, causeErr, hintsErr, mistakesErr, expectedErr)...)
 }
 
 // prove runs the tests of the chapter's exercises as given, as solved, and with wrong answers.

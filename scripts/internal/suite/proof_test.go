@@ -78,8 +78,12 @@ func TestTheProofFinds(t *testing.T) {
 			"/hints.md: it needs a text below each of the headings",
 		},
 		"a README without its time": {
-			"12-time", map[string]string{"README.md": "# 12: Sums\n\n<!-- Learned: It. -->\n"},
-			`/README.md: it needs the lines "# 12: Title", "Minutes: N"`,
+			"12-time", map[string]string{"README.md": "# 12: Sums\n"},
+			`/README.md: it needs the lines "# 12: Title" and "Minutes: N"`,
+		},
+		"an answer that doesn't say what was learned": {
+			"13-answer", map[string]string{"answer.md": "# Answer to 13: Sums\n\nBoth.\n"},
+			`/answer.md: it needs a heading, and then "**What you now know:** …"`,
 		},
 		"a solution with another tag": {
 			"14-tag", map[string]string{"solution.go": strings.Replace(testkit.SumSolved, "solution", "solution || never", 1)},

@@ -45,7 +45,8 @@ func WriteSum(t testing.TB, root, chapter, name string, changes map[string]strin
 	t.Helper()
 	number, _, _ := strings.Cut(name, "-")
 	all := sumFiles()
-	all["README.md"] = "# " + number + ": Sums\n\nMinutes: 5\n\n<!-- Learned: A sum needs both numbers. -->\n\nAdd.\n"
+	all["README.md"] = "# " + number + ": Sums\n\nMinutes: 5\n\nAdd.\n"
+	all["answer.md"] = "# Answer to " + number + ": Sums\n\n**What you now know:** A sum needs both numbers.\n"
 	maps.Copy(all, changes)
 	maps.DeleteFunc(all, func(_, content string) bool { return content == "" })
 	Write(t, filepath.Join(root, chapter, "exercises", name), all)

@@ -15,6 +15,8 @@ const (
 	inFull   = 3  // failed tests are shown in full; the others may well fail for the same reason
 	atOnce   = 5  // failed tests are shown; the others wait until these pass
 	maxLines = 20 // of one message
+
+	answerLines = 16 // of an answer, so that the verdict stays on the screen
 )
 
 type page struct {
@@ -156,9 +158,9 @@ func (v Verdict) Advice(root string, all []exercises.Exercise) (string, error) {
 	return fmt.Sprintf("The task: %s\nA hint: ./scripts/workshop hint %s", readme, e.Name()), nil
 }
 
-// passedAdvice says what the learner now knows, and what comes next.
+// passedAdvice shows the answer, and says what comes next.
 func passedAdvice(root string, e exercises.Exercise, all []exercises.Exercise) (string, error) {
-	readme, err := e.ReadReadme()
+	answer, err := e.ReadAnswer()
 	if err != nil {
 		return "", err
 	}
@@ -166,10 +168,7 @@ func passedAdvice(root string, e exercises.Exercise, all []exercises.Exercise) (
 	if err != nil {
 		return "", err
 	}
-	advice := ""
-	if readme.Learned != "" {
-		advice = exercises.Wrap("What you now know: "+readme.Learned) + "\n\n"
-	}
+	advice := exercises.FirstLines(answer, answerLines, e.Path(exercises.AnswerFile)) + "\n\n"
 	if e.IsCapstone() && !progress.Of(e).Judged {
 		const text = "The tests pass. Now hold your program to the course's promises: ./scripts/workshop judge "
 		return advice + text + e.Name(), nil

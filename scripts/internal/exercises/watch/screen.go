@@ -34,7 +34,7 @@ func (s *session) printTask() {
 	}
 	s.printf("%s\n", s.Terminal.Colours.Bold.Sprintf("%s %s", e.Name(), e.Title))
 	if readme.Task != "" {
-		s.printf("%s\n", exercises.FirstLines(readme.Task, taskLines, e))
+		s.printf("%s\n", exercises.FirstLines(readme.Task, taskLines, e.Path(exercises.ReadmeFile)))
 	}
 	if readme.Predict != "" {
 		s.printf("%s\n", exercises.Wrap("Predict: "+readme.Predict))
