@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -39,8 +40,12 @@ func listWatch(ctx context.Context, kubeconfig, path string, pageSize int) error
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return fmt.Errorf("kubeconfig %s names no cluster: fix it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
 	if err != nil {
-		return fmt.Errorf("kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config): %w", err)
+		return fmt.Errorf("kubeconfig %s: %w", files, err)
 	}
 	client, err := wire.NewClient(config)
 	if err != nil {

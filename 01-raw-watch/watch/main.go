@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -38,8 +39,12 @@ func watch(kubeconfig, path string) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	if clientcmd.IsEmptyConfig(err) {
+		return fmt.Errorf("kubeconfig %s names no cluster: fix it, or name another with --kubeconfig or KUBECONFIG", files)
+	}
 	if err != nil {
-		return fmt.Errorf("kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config): %w", err)
+		return fmt.Errorf("kubeconfig %s: %w", files, err)
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

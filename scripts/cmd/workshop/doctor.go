@@ -75,6 +75,8 @@ type machine struct {
 	goEnv     map[string]string // `go env` in the root; nil: go can't be run
 	goNeeded  string            // scripts/go.mod's go line
 	kubectl   string            // the version of the kubectl in PATH; "": there is none
+	server    string            // the version of the cluster's API server
+	ours      string            // the cluster's kubeconfig
 	env       func(string) string
 	has       func(program string) bool
 	built     bool // the control plane is
@@ -90,11 +92,9 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 		env:      os.Getenv,
 		has:      func(program string) bool { _, err := exec.LookPath(program); return err == nil },
 		unpacked: pack.Unpacked(root),
+		ours:     theCluster().Kubeconfig(),
 	}
-	goMod, _ := os.ReadFile(filepath.Join(root, "scripts", "go.mod"))
-	if file, err := modfile.ParseLax("go.mod", goMod, nil); err == nil && file.Go != nil {
-		m.goNeeded = file.Go.Version
-	}
+	m.goNeeded, m.server = versions(filepath.Join(root, "scripts", "controlplane", "go.mod"))
 	goEnv := exec.CommandContext(ctx, "go", "env", "-json")
 	goEnv.Dir = root
 	goEnv.Env = append(os.Environ(), "GOTOOLCHAIN=local") // don't download another one
@@ -117,13 +117,28 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	return m
 }
 
+// versions returns those of Go and of Kubernetes that the control plane's go.mod asks for.
+func versions(path string) (goVersion, kubernetes string) {
+	content, _ := os.ReadFile(path)
+	file, err := modfile.ParseLax(path, content, nil)
+	if err != nil || file.Go == nil {
+		return "", ""
+	}
+	for _, required := range file.Require {
+		if required.Mod.Path == "k8s.io/kubernetes" {
+			kubernetes = required.Mod.Version
+		}
+	}
+	return file.Go.Version, kubernetes
+}
+
 // machineChecks lists all checks, for the most common problems first.
 func machineChecks() []func(machine) finding {
 	return []func(machine) finding{
 		checkGo,
 		needsTool("git", "diffs between your work and the course's can't be shown"),
 		needsTool("make", "chapters 06 and 07 and their tests need it"),
-		checkKubectl, checkDisk, checkMemory, checkModules, checkHTTPProxy,
+		checkKubectl, checkKubeconfig, checkDisk, checkMemory, checkModules, checkHTTPProxy,
 	}
 }
 
@@ -153,20 +168,31 @@ func needsTool(name, without string) func(machine) finding {
 	}
 }
 
-// oldestKubectl is the oldest that can run every command in the READMEs.
-const oldestKubectl = "1.31"
-
 func checkKubectl(m machine) finding {
 	if m.kubectl == "" {
 		return ok("kubectl isn't installed, but the workshop has its own (workshop env)")
 	}
-	got, err := k8sversion.ParseSemantic(m.kubectl)
-	if err == nil && got.LessThan(k8sversion.MustParseGeneric(oldestKubectl)) {
+	got, gotErr := k8sversion.ParseSemantic(m.kubectl)
+	server, err := k8sversion.ParseSemantic(m.server)
+	if gotErr == nil && err == nil && (got.Minor()+1 < server.Minor() || got.Minor() > server.Minor()+1) {
 		ours := filepath.Join(m.root, ".workshop", "bin")
-		return warn(fmt.Sprintf("kubectl is %s, but the READMEs' commands need %s or newer", m.kubectl, oldestKubectl),
+		return warn(fmt.Sprintf("kubectl is %s, and the API server %s: kubectl supports one minor version of difference", m.kubectl, m.server),
 			fmt.Sprintf(`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, ours))
 	}
 	return ok("kubectl is " + m.kubectl)
+}
+
+// checkKubeconfig finds out on which cluster kubectl and the chapters' programs act.
+func checkKubeconfig(m machine) finding {
+	const fix = `in each terminal: eval "$(./scripts/workshop env)"`
+	switch kubeconfig := m.env("KUBECONFIG"); kubeconfig {
+	case m.ours:
+		return ok("KUBECONFIG is the workshop's")
+	case "":
+		return warn("KUBECONFIG isn't set, so kubectl and the chapters' programs act on the cluster in ~/.kube/config", fix)
+	default:
+		return warn("KUBECONFIG is "+kubeconfig+", so kubectl and the chapters' programs don't act on the workshop's cluster", fix)
+	}
 }
 
 func checkDisk(m machine) finding {

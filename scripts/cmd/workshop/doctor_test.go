@@ -8,14 +8,23 @@ import (
 
 const gib = 1 << 30
 
+const ourKubeconfig = "/home/me/operators/.workshop/clusters/workshop/kubeconfig"
+
 // healthy is a machine without any problem.
 func healthy() machine {
 	return machine{
-		root:     "/home/me/operators",
+		root: "/home/me/operators",
+		ours: ourKubeconfig,
+		env: func(name string) string {
+			if name == "KUBECONFIG" {
+				return ourKubeconfig
+			}
+			return ""
+		},
 		goEnv:    map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://modules.example.com,direct"},
 		goNeeded: "1.26.0",
 		kubectl:  "v1.36.3",
-		env:      func(string) string { return "" },
+		server:   "v1.37.2",
 		has:      func(string) bool { return true },
 		memory:   8 * gib,
 	}
@@ -46,9 +55,16 @@ func TestDoctor(t *testing.T) {
 				m.goEnv["GOVERSION"], m.env = "go1.24.1", env(map[string]string{"GOTOOLCHAIN": "local"})
 			}, checkGo, "✗ 1.26.0",
 		},
-		"no make":                {func(m *machine) { m.has = func(p string) bool { return p != "make" } }, needsTool("make", "06"), "! make"},
-		"no kubectl":             {func(m *machine) { m.kubectl = "" }, checkKubectl, "✓ has its own"},
-		"an old kubectl":         {func(m *machine) { m.kubectl = "v1.28.2-gke.100" }, checkKubectl, "! v1.28.2-gke.100"},
+		"no make":        {func(m *machine) { m.has = func(p string) bool { return p != "make" } }, needsTool("make", "06"), "! make"},
+		"no kubectl":     {func(m *machine) { m.kubectl = "" }, checkKubectl, "✓ has its own"},
+		"an old kubectl": {func(m *machine) { m.kubectl = "v1.28.2-gke.100" }, checkKubectl, "! v1.28.2-gke.100"},
+		"a kubectl two minor versions ahead": {
+			func(m *machine) { m.kubectl = "v1.39.0" }, checkKubectl, "! the API server v1.37.2",
+		},
+		"no KUBECONFIG": {func(m *machine) { m.env = env(nil) }, checkKubeconfig, "! ~/.kube/config"},
+		"another KUBECONFIG": {
+			func(m *machine) { m.env = env(map[string]string{"KUBECONFIG": "/etc/other"}) }, checkKubeconfig, "! /etc/other",
+		},
 		"a disk that is full":    {func(m *machine) { m.fullDisk = errors.New("1.0 GiB left") }, checkDisk, "✗ 1.0 GiB left"},
 		"little memory":          {func(m *machine) { m.memory = 3 * gib / 2 }, checkMemory, "! 1.5 GiB"},
 		"little, a cluster runs": {func(m *machine) { m.memory, m.clusterUp = 3*gib/2, true }, checkMemory, "✓ 1.5 GiB"},

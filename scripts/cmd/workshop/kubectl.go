@@ -73,16 +73,17 @@ func newEnvCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "env",
 		Short: "Print the settings that go and kubectl need in your own shell",
-		Long: `Env prints lines for a POSIX shell that put the workshop's kubectl at the end of PATH. They set CGO_ENABLED=0 and the flags in
-GOFLAGS with which the workshop builds everything. Otherwise your first "go run" would compile the same libraries again,
-which takes minutes. (go test -race needs CGO_ENABLED=1, and a debugger can't step into Kubernetes' packages with these
-flags.) In a folder that was unpacked from an archive ("pack"), they also put the archive's Go at the front of PATH and
-point Go to the archive's modules, so that commands such as "go run ./01-raw-watch" work there, too. scripts/workshop
-itself doesn't need them.`,
+		Long: `Env prints lines for a POSIX shell. They set KUBECONFIG, so that kubectl and the chapters' programs act on the workshop's
+cluster and never on yours, and put the workshop's kubectl at the end of PATH. They also set CGO_ENABLED=0 and the flags
+in GOFLAGS with which the workshop builds everything. Otherwise your first "go run" would compile the same libraries
+again, which takes minutes. (go test -race needs CGO_ENABLED=1, and a debugger can't step into Kubernetes' packages with
+these flags.) In a folder that was unpacked from an archive ("pack"), they also put the archive's Go at the front of PATH
+and point Go to the archive's modules. scripts/workshop itself doesn't need any of them.`,
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(pack.Exports(theRoot()), "\n"))
+			lines := pack.Exports(theRoot(), theCluster().Kubeconfig())
+			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(lines, "\n"))
 			return err
 		},
 	}

@@ -88,8 +88,8 @@ func summarize(command *cobra.Command, c cluster.Backend, outcome cluster.Outcom
 	}
 	command.Printf(`Cluster %q is up: Kubernetes %s, %s (%s).
 
-  ./scripts/workshop kubectl get nodes                   the matching kubectl
-  export KUBECONFIG="$(./scripts/workshop kubeconfig)"   for any other program
+  ./scripts/workshop kubectl get nodes   the matching kubectl
+  eval "$(./scripts/workshop env)"       in each terminal, for kubectl, go and the chapters' programs
 `, c.Name(), status.Version, nodes, outcome)
 	return nil
 }

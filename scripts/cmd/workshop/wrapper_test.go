@@ -198,13 +198,13 @@ func TestEnvGivesAShellTheSameGoAsTheTool(t *testing.T) {
 	for _, variable := range []string{"GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
 		t.Setenv(variable, "it's "+variable)
 	}
-	lines := strings.Join(pack.Exports(root), "\n")
+	lines := strings.Join(pack.Exports(root, filepath.Join(root, ".workshop", "kubeconfig")), "\n")
 	shell := exec.Command("/bin/sh", "-c", lines+`
-command -v go; echo "$GOROOT"; echo "$GOPROXY, $GOSUMDB, $GOTOOLCHAIN"; command -v workshop`)
+command -v go; echo "$KUBECONFIG"; echo "$GOROOT"; echo "$GOPROXY, $GOSUMDB, $GOTOOLCHAIN"; command -v workshop`)
 	shell.Env = []string{"PATH=" + goDir, "GOROOT=/an old one"}
 	out, err := shell.CombinedOutput()
 	state := filepath.Join(root, ".workshop")
-	want := filepath.Join(state, "go", "bin", "go") + "\n\nit's GOPROXY, it's GOSUMDB, it's GOTOOLCHAIN\n" + filepath.Join(state, "bin", "workshop") + "\n"
+	want := filepath.Join(state, "go", "bin", "go") + "\n" + filepath.Join(state, "kubeconfig") + "\n\nit's GOPROXY, it's GOSUMDB, it's GOTOOLCHAIN\n" + filepath.Join(state, "bin", "workshop") + "\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
 	}

@@ -23,12 +23,16 @@ func Brought(root string) []string {
 }
 
 // Exports are shell commands after which go, gofmt and kubectl are the workshop's, or those of the
-// archive. go gets the settings of the workshop's own builds, so that a first `go run` finds
+// archive, and programs act on the cluster of this kubeconfig. go gets the settings of the workshop's own builds, so that a first `go run` finds
 // everything compiled. They are in this process's environment, which scripts/workshop has set.
-func Exports(root string) []string {
+func Exports(root, kubeconfig string) []string {
 	state := filepath.Join(root, ".workshop")
 	path := `"$PATH":` + quote(filepath.Join(state, "bin"))
-	lines := []string{"export CGO_ENABLED=0", "export GOFLAGS=" + quote(strings.TrimSpace(os.Getenv("GOFLAGS")))}
+	lines := []string{
+		"export KUBECONFIG=" + quote(kubeconfig),
+		"export CGO_ENABLED=0",
+		"export GOFLAGS=" + quote(strings.TrimSpace(os.Getenv("GOFLAGS"))),
+	}
 	if Unpacked(root) {
 		path = quote(filepath.Join(state, "go", "bin")) + ":" + path
 		lines = append(lines, "unset GOROOT")
