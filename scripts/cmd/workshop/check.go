@@ -87,7 +87,9 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 			command.Println()
 		}
 		step := show.Start("checking " + exercise.Path(exercises.ExerciseFile))
-		v, err := theChecker().Check(command.Context(), exercise)
+		checker := theChecker()
+		checker.Compiling = func(packages int) { step.Update("%s", verdict.Left(packages)) }
+		v, err := checker.Check(command.Context(), exercise)
 		step.Drop()
 		if v.Exercise == exercise { // it was checked, even if that can't be remembered
 			command.Print(v.Text(colours(), everything))

@@ -99,13 +99,14 @@ func (b Build) count(ctx context.Context, w *Watcher) {
 		return
 	case <-time.After(time.Second):
 	}
-	if stale, err := b.list(ctx); err == nil { // after an error, the build fails as well, and says why
+	if stale, err := b.Stale(ctx); err == nil { // after an error, the build fails as well, and says why
 		w.counted(stale)
 	}
 }
 
-// list asks go for the packages of the build that have to be compiled.
-func (b Build) list(ctx context.Context) (stale []string, err error) {
+// Stale asks go for the packages of the build that have to be compiled. With -test in Args, that
+// includes those that tests need.
+func (b Build) Stale(ctx context.Context) (stale []string, err error) {
 	const format = "{{if .Stale}}{{.ImportPath}}{{end}}"
 	args := append([]string{"list", "-deps", "-f", format, "-mod=readonly", "-buildvcs=false"}, b.Args...)
 	if i := slices.Index(args, "-o"); i >= 0 {

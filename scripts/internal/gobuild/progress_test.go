@@ -82,7 +82,7 @@ func TestWhatIsCompiledIsNotCounted(t *testing.T) {
 	})
 	build := Build{What: "a program that embeds a file", Dir: dir, Args: []string{"-o", filepath.Join(dir, "program"), "."}}
 	for _, want := range []int{2, 1} { // go list doesn't know that main is linked
-		if stale, err := build.list(t.Context()); err != nil || len(stale) != want {
+		if stale, err := build.Stale(t.Context()); err != nil || len(stale) != want {
 			t.Errorf("%q are to be compiled, error %v, want %d", stale, err, want)
 		}
 		if err := build.Run(t.Context()); err != nil {

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/gotest"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // DefaultLimit is the time for all tests of an exercise, which are written to take a second.
@@ -61,7 +63,13 @@ type Checker struct {
 	Root  string
 	Env   func(context.Context) []string // called before each check for more variables; may be nil
 	Limit time.Duration                  // for an exercise's tests; 0: DefaultLimit
+	// Compiling is called every few seconds with the number of packages that go still has to compile
+	// before the tests can run: hundreds at the first check of a chapter. It may be nil.
+	Compiling func(packages int)
 }
+
+// slowCheck is how long a check takes before it says why.
+const slowCheck = 3 * time.Second
 
 // Check runs an exercise's tests and records whether they passed. An error means they couldn't run.
 func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, error) {
@@ -78,6 +86,11 @@ func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, erro
 		run.Env = c.Env(ctx)
 	}
 	start := time.Now()
+	compiling, stop := context.WithCancel(ctx)
+	defer stop()
+	if c.Compiling != nil {
+		go c.reportCompiling(compiling, e)
+	}
 	verdicts, err := run.Test(ctx, e)
 	if err != nil {
 		return Verdict{}, err
@@ -85,4 +98,32 @@ func (c Checker) Check(ctx context.Context, e exercises.Exercise) (Verdict, erro
 	verdict := verdicts[0]
 	verdict.Took = time.Since(start)
 	return verdict, exercises.RecordCheck(c.Root, e, verdict.Outcome == Passed)
+}
+
+// reportCompiling reports how many packages are left to compile, until there are none.
+func (c Checker) reportCompiling(ctx context.Context, e exercises.Exercise) {
+	own := exercises.Folder + "/" + e.Folder
+	build := gobuild.Build{Dir: e.Chapter.Dir, Args: []string{"-test", "-tags=" + exercises.TagCheck, "./" + own}}
+	for left := 1; left > 0; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(slowCheck):
+		}
+		stale, err := build.Stale(ctx)
+		if err != nil {
+			return // go test fails as well, and says why
+		}
+		// The exercise's own package is compiled each time.
+		left = len(slices.DeleteFunc(stale, func(path string) bool { return strings.Contains(path, own) }))
+		c.Compiling(left)
+	}
+}
+
+// Left says how far a slow check is.
+func Left(packages int) string {
+	if packages == 0 {
+		return "running the tests"
+	}
+	return ui.Plural(packages, "package") + " left to compile"
 }

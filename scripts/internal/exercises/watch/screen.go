@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -21,6 +22,13 @@ func (s *session) printError(err error) { s.printf("\n%s", problem.Format(err)) 
 func (s *session) clear() {
 	if s.Terminal.Clear {
 		fmt.Fprint(s.Terminal.Out, "\033[2J\033[H")
+	}
+}
+
+// printCompiling says how far a slow check is, on one line, which the next call replaces.
+func (s *session) printCompiling(packages int) {
+	if s.Terminal.Clear {
+		fmt.Fprintf(s.Terminal.Out, "\r\033[K%s", verdict.Left(packages))
 	}
 }
 

@@ -6,14 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
 )
-
-// slowCheck is how long a check takes before watch says why.
-const slowCheck = 5 * time.Second
 
 type Watch struct {
 	Checker   verdict.Checker
@@ -29,9 +25,9 @@ type session struct {
 	verdict verdict.Verdict // of the last check of current
 
 	// These belong to the running check. They are nil if there is none.
-	cancel  context.CancelFunc
-	results chan result
-	slow    <-chan time.Time
+	cancel    context.CancelFunc
+	results   chan result
+	compiling chan int // packages that are left to compile
 }
 
 type result struct {
@@ -78,8 +74,8 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 			s.recheck(ctx)
 		case r := <-s.results:
 			s.show(r)
-		case <-s.slow:
-			s.printf("still checking; the first time, Go compiles the libraries too")
+		case packages := <-s.compiling:
+			s.printCompiling(packages)
 		}
 	}
 }
@@ -107,10 +103,17 @@ func (s *session) check(ctx context.Context) {
 	s.cancelCheck()
 	s.printf("Checking %s …", s.current.Path(exercises.ExerciseFile))
 	ctx, s.cancel = context.WithCancel(ctx)
-	results, exercise := make(chan result, 1), s.current
-	s.results, s.slow = results, time.After(slowCheck)
+	results, compiling := make(chan result, 1), make(chan int, 1)
+	s.results, s.compiling = results, compiling
+	exercise, checker := s.current, s.Checker
+	checker.Compiling = func(packages int) {
+		select {
+		case compiling <- packages:
+		default: // the number before isn't printed yet
+		}
+	}
 	go func() {
-		v, err := s.Checker.Check(ctx, exercise)
+		v, err := checker.Check(ctx, exercise)
 		results <- result{v, err}
 	}()
 }
@@ -120,13 +123,13 @@ func (s *session) cancelCheck() {
 	if s.cancel != nil {
 		s.cancel()
 		<-s.results
-		s.cancel, s.results, s.slow = nil, nil, nil
+		s.cancel, s.results, s.compiling = nil, nil, nil
 	}
 }
 
 func (s *session) show(r result) {
 	s.cancel()
-	s.cancel, s.results, s.slow = nil, nil, nil
+	s.cancel, s.results, s.compiling = nil, nil, nil
 	if errors.Is(r.err, context.Canceled) {
 		return // the whole run ends
 	}
