@@ -141,7 +141,8 @@ func Run(ctx context.Context, r Request) (Results, error) {
 // refused explains why go test failed although no test and no package did: a broken go.mod, or
 // wrong GOFLAGS.
 func refused(err error, stderr string) error {
-	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(stderr + "\n" + err.Error())))
+	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(stderr + "\n" + err.Error()))).
+		ToDo("./scripts/workshop doctor looks for the cause")
 	p.Explain(problem.OfGo(), stderr)
 	return p
 }
