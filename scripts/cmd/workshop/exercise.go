@@ -15,7 +15,12 @@ import (
 // aboutOneExercise completes a command that takes one exercise.
 func aboutOneExercise(command *cobra.Command, do func(*cobra.Command, exercises.Exercise) error) *cobra.Command {
 	command.Example = fmt.Sprintf("  ./scripts/workshop %s 01/1", command.Name())
-	command.Args = cobra.ExactArgs(1)
+	command.Args = func(command *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("which exercise? Name one by chapter and number: ./scripts/workshop %s 01/1", command.Name())
+		}
+		return nil
+	}
 	command.RunE = func(command *cobra.Command, args []string) error {
 		exercise, err := exercises.FindOne(theRoot(), args[0])
 		if err != nil {
@@ -75,8 +80,8 @@ func newResetCommand() *cobra.Command {
 	return aboutOneExercise(&cobra.Command{
 		Use:   "reset CHAPTER/K",
 		Short: "Start an exercise again, and keep a copy of your work",
-		Long: `Reset restores exercise.go from git, and keeps your version in .workshop/kept. Hints that you have seen stay seen, and you
-have to pass the exercise again.`,
+		Long: `Reset restores exercise.go from git, and keeps your version in .workshop/kept. Hints that you have seen stay seen. You
+have to pass the exercise again, and a ticket asks for its cause again.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		file := exercise.Path(exercises.ExerciseFile)
 		changed, kept, err := exercises.Reset(command.Context(), theRoot(), exercise, time.Now())
@@ -84,7 +89,7 @@ have to pass the exercise again.`,
 		case err != nil:
 			return err
 		case kept != "":
-			command.Printf("%s is restored. Your version is kept: %s\n", file, kept)
+			command.Printf("%s is restored. Your version is kept: %s\nHints that you have seen stay seen.\n", file, kept)
 		case changed:
 			command.Printf("%s was missing, and is restored.\n", file)
 		default:

@@ -37,11 +37,14 @@ program that you wrote, as in "run 03/9".`,
   ./scripts/workshop run 01 --tdset -- --now 2026-01-01T08:59:50Z
   ./scripts/workshop run 03/7
   ./scripts/workshop run 07 --store v1`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(command *cobra.Command, args []string) error {
-			if dash := command.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
-				return fmt.Errorf("name one chapter; the program's own flags come after --")
+		Args: func(command *cobra.Command, args []string) error {
+			if dash := command.ArgsLenAtDash(); len(args) == 0 || dash == 0 || len(args) > 1 && dash != 1 {
+				return errors.New("which program? Name one chapter, and after -- the program's own flags: " +
+					"./scripts/workshop run 01 -- -v 4")
 			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, args []string) error {
 			_, p, err := theProgram(args[0], tdset)
 			if err != nil {
 				return err

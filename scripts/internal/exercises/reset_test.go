@@ -30,7 +30,7 @@ func TestReset(t *testing.T) {
 	}
 	reset(false, "")
 	write(t, e.File("exercise.go"), "mine")
-	if err := UpdateProgress(root, e, func(r *Record) { *r = Record{Passing: true, Hints: 1} }); err != nil {
+	if err := UpdateProgress(root, e, func(r *Record) { *r = Record{Passing: true, Hints: 1, Named: true} }); err != nil {
 		t.Fatal(err)
 	}
 	reset(true, ".workshop/kept/01-1-20260102T030405.go")

@@ -72,11 +72,14 @@ func (s *Suite) Run(ctx context.Context) (err error) {
 
 // result is the error of a run. It prints the line that CI systems read.
 func (s *Suite) result(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	fmt.Fprintf(s.Out, "%d passed, %d failed\n", s.passed, len(s.failed))
-	if ctx.Err() == nil && len(s.failed) > 0 {
+	if len(s.failed) > 0 {
 		return fmt.Errorf("not everything is green. The reasons are above, for: %s", strings.Join(s.failed, "; "))
 	}
-	return ctx.Err()
+	return nil
 }
 
 // step runs one part and shows its result. A part returns a short description of what it did.
@@ -86,12 +89,14 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 	}
 	step := s.UI.Start(what)
 	summary, err := part(ctx, step)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil: // interrupted, which isn't a failure
+		step.Drop()
+		return false
+	case err != nil:
 		s.failed = append(s.failed, what)
 		step.Fail()
-		if ctx.Err() == nil {
-			s.UI.Say("%s", problem.Format(err))
-		}
+		s.UI.Say("%s", problem.Format(err))
 		return false
 	}
 	step.Done("%s: %s", what, summary)
