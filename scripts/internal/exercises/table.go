@@ -87,5 +87,15 @@ func row(e Exercise, record Record, colours ui.Palette) string {
 	if record.Hints > 0 {
 		hints = ui.Plural(record.Hints, "hint")
 	}
-	return fmt.Sprintf("%s %s\t%s\t%s\t%s\t%s", mark, e.Name(), e.Title, minutes, hints, note)
+	return fmt.Sprintf("%s %s\t%s\t%s\t%s\t%s", mark, e.Name(), shortened(e.Title), minutes, hints, note)
+}
+
+// longestTitle lets a row fit into 80 columns.
+const longestTitle = 42
+
+func shortened(title string) string {
+	if runes := []rune(title); len(runes) > longestTitle {
+		return strings.TrimSpace(string(runes[:longestTitle-1])) + "…"
+	}
+	return title
 }
