@@ -13,6 +13,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/docs"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
@@ -22,7 +23,7 @@ func newTestCommand() *cobra.Command {
 	var only []string
 	var full bool
 	command := &cobra.Command{
-		Use:   "test [CHAPTER...]",
+		Use:   "test [CHAPTER...|CHAPTER/K...]",
 		Short: "Run what CI runs, everything about a chapter, or the tests of one promise",
 		Long: `Test checks, within minutes, what no change may break: the repository's layout, the links and code in its texts, what
 vet and staticcheck report, the chapters' own tests, and that the judge finds bugs and accuses no correct operator. It also
@@ -32,7 +33,7 @@ each chapter is about.
 With chapters, it checks everything about them: all faults, the program for TDSets, the exercises (they fail as given, pass as
 solved, and reject each wrong answer), the commands in the texts, data races (from chapter 03 on), and what the judge says
 about the program. The name "scripts" stands for everything outside the chapters: the workshop's tools and the other texts.
-With --full, it checks all of this, which takes hours.
+With --full, it checks all of this, which takes hours. With exercises, it only checks these.
 
 It creates clusters of its own ("test", "docs") and removes them unless a test fails. It doesn't touch yours. A
 skipped test counts as a failure, and a failed test isn't run again.
@@ -45,6 +46,7 @@ With --on kind it runs the tests that need containers, on a kind cluster named "
 the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
+  ./scripts/workshop test 01/1
   ./scripts/workshop test scripts
   ./scripts/workshop test --full
   ./scripts/workshop test 01 --only B4
@@ -54,6 +56,9 @@ the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 0
 		RunE: func(command *cobra.Command, args []string) error {
 			if command.Flags().Changed("only") {
 				return testOnly(command, args, only)
+			}
+			if slices.ContainsFunc(args, isExercise) {
+				return testExercises(command, args)
 			}
 			s, err := newSuite(command, args, theNodes())
 			if err != nil {
@@ -70,6 +75,26 @@ the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 0
 	command.Flags().BoolVar(&full, "full", false, "prove everything, about all chapters and the tools")
 	command.MarkFlagsMutuallyExclusive("only", "full")
 	return command
+}
+
+// testExercises proves only the exercises that args name.
+func testExercises(command *cobra.Command, args []string) error {
+	var named []exercises.Exercise
+	var numbers []string
+	for _, arg := range args {
+		e, err := exercises.FindOne(theRoot(), arg)
+		if err != nil {
+			return err
+		}
+		named, numbers = append(named, e), append(numbers, e.Chapter.Number())
+	}
+	slices.Sort(numbers)
+	s, err := newSuite(command, slices.Compact(numbers), cluster.Simulated)
+	if err != nil {
+		return err
+	}
+	s.Exercises = named
+	return s.Prove(command.Context())
 }
 
 // testOnly runs the tests of these promises and faults, and prints which held.

@@ -17,6 +17,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/demo"
+	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
@@ -32,6 +33,8 @@ type Suite struct {
 	// Chapters are the chapters to test, and with Everything also what belongs to no chapter.
 	Chapters   []chapters.Chapter
 	Everything bool
+	// Exercises, if there are any, are all that is tested of their chapters.
+	Exercises []exercises.Exercise
 	// Full also runs what takes long: faults, exercises, the commands in the texts, and the race
 	// detector.
 	Full bool
@@ -67,6 +70,26 @@ func (s *Suite) Run(ctx context.Context) (err error) {
 	if s.Full {
 		s.readAsReader(ctx)
 	}
+	return s.result(ctx)
+}
+
+// Prove proves only the Exercises, which takes a minute or two.
+func (s *Suite) Prove(ctx context.Context) (err error) {
+	end, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	s.onCluster(ctx, testCluster, func(c *cluster.Cluster) {
+		for _, chapter := range s.Chapters {
+			s.step(ctx, chapter.Name+": vet", func(ctx context.Context, _ *ui.Step) (string, error) {
+				return "fine", s.lintExercises(ctx, chapter)
+			})
+			s.step(ctx, chapter.Name+": its exercises", func(ctx context.Context, step *ui.Step) (string, error) {
+				return s.prove(ctx, step, c, chapter)
+			})
+		}
+	})
 	return s.result(ctx)
 }
 
