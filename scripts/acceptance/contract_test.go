@@ -64,7 +64,9 @@ func promises() []promise {
 }
 
 func TestContract(t *testing.T) {
-	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) { testPromises(t, env, j, promises()) })
+	forChaptersAtOnce(t, chapters.Foo, nil, func(t *testing.T, env *environment, j judged) {
+		testPromises(t, env, j, promises())
+	})
 }
 
 // testPromises tests all promises in parallel.
@@ -130,7 +132,8 @@ func scale(s *scenario) {
 	s.becomesReady("a")
 
 	// kubectl scale foo/a
-	_, err := s.foos().Patch(s.Context(), "a", types.MergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}, "scale")
+	_, err := s.foos().Patch(s.Context(), "a", types.MergePatchType, []byte(`{"spec":{"replicas":2}}`),
+		metav1.PatchOptions{}, "scale")
 	s.must(err)
 	s.hasReplicas("a", 2)
 	s.becomesReady("a")
@@ -153,8 +156,10 @@ func autoscale(s *scenario) {
 	_, err := autoscalers.Create(s.Context(), &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Name: "a"},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: "a"},
-			MaxReplicas:    3,
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+				APIVersion: "samplecontroller.k8s.io/v1alpha1", Kind: "Foo", Name: "a",
+			},
+			MaxReplicas: 3,
 		},
 	}, metav1.CreateOptions{})
 	s.must(err)
@@ -278,7 +283,9 @@ func rename(s *scenario) {
 		s.Error("there is no new Deployment")
 	}
 	writes := s.writes()
-	made := slices.IndexFunc(writes, func(r audit.Request) bool { return r.Resource == "deployments" && r.Name == "new" && r.Code < 300 })
+	made := slices.IndexFunc(writes, func(r audit.Request) bool {
+		return r.Resource == "deployments" && r.Name == "new" && r.Code < 300
+	})
 	gone := slices.IndexFunc(writes, func(r audit.Request) bool {
 		return r.Resource == "deployments" && r.Name == "old" && r.Verb == "delete"
 	})
@@ -330,7 +337,8 @@ func refuseOthers(s *scenario) {
 	second := s.createFoo("second", "shared", 2)
 	s.becomesUnready("second", "ErrResourceExists")
 	s.warnedOnce("second", "ErrResourceExists")
-	if deployment := s.getDeployment("shared"); !metav1.IsControlledBy(deployment, first) || *deployment.Spec.Replicas != 1 {
+	if deployment := s.getDeployment("shared"); !metav1.IsControlledBy(deployment, first) ||
+		*deployment.Spec.Replicas != 1 {
 		s.Errorf("the first Foo's Deployment was touched: %+v", deployment)
 	}
 
@@ -462,11 +470,12 @@ func badInput(s *scenario) {
 	for sentence, test := range map[string]struct {
 		name, spec, want string
 	}{
-		"no spec":                             {"a", ``, "spec"},
-		"no deploymentName":                   {"a", `{"replicas":1}`, "spec.deploymentName"},
-		"an empty deploymentName":             {"a", `{"deploymentName":""}`, "spec.deploymentName"},
-		"a deploymentName that is no label":   {"a", `{"deploymentName":"A.b"}`, "spec.deploymentName"},
-		"a deploymentName of 64 characters":   {"a", `{"deploymentName":"` + strings.Repeat("a", 64) + `"}`, "spec.deploymentName"},
+		"no spec":                           {"a", ``, "spec"},
+		"no deploymentName":                 {"a", `{"replicas":1}`, "spec.deploymentName"},
+		"an empty deploymentName":           {"a", `{"deploymentName":""}`, "spec.deploymentName"},
+		"a deploymentName that is no label": {"a", `{"deploymentName":"A.b"}`, "spec.deploymentName"},
+		"a deploymentName of 64 characters": {"a", `{"deploymentName":"` + strings.Repeat("a", 64) + `"}`,
+			"spec.deploymentName"},
 		"0 replicas":                          {"a", `{"deploymentName":"a","replicas":0}`, "spec.replicas"},
 		"11 replicas":                         {"a", `{"deploymentName":"a","replicas":11}`, "spec.replicas"},
 		"replicas as text":                    {"a", `{"deploymentName":"a","replicas":"three"}`, "spec.replicas"},

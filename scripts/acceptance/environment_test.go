@@ -212,7 +212,8 @@ func (e *environment) apply(ctx context.Context, p program.Program) error {
 
 // forEachChapter runs test for each program of that kind that include accepts (nil accepts all),
 // one after the other, because each brings its own CRD and permissions.
-func forEachChapter(t *testing.T, kind string, include func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
+func forEachChapter(t *testing.T, kind string, include func(judged) bool,
+	test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
 	for _, j := range env.programsFor(kind, include) {
 		t.Run(j.chapter.Name, func(t *testing.T) {
@@ -226,7 +227,8 @@ func forEachChapter(t *testing.T, kind string, include func(judged) bool, test f
 
 // forChaptersAtOnce is forEachChapter for a test whose parts run in parallel, each in its own
 // namespace. Programs with the same CRD are judged at the same time.
-func forChaptersAtOnce(t *testing.T, kind string, include func(judged) bool, test func(t *testing.T, env *environment, j judged)) {
+func forChaptersAtOnce(t *testing.T, kind string, include func(judged) bool,
+	test func(t *testing.T, env *environment, j judged)) {
 	env := testEnvironment(t)
 	groups, err := sameCRD(env.programsFor(kind, include))
 	if err != nil {

@@ -107,7 +107,8 @@ func (s *scenario) becomesUnready(name, reason string) {
 	s.eventually("Foo "+name+" has reason "+reason, func() error {
 		foo := s.getFoo(name)
 		ready := foo.ready()
-		if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != reason || foo.Status.ObservedGeneration != foo.Generation {
+		if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != reason ||
+			foo.Status.ObservedGeneration != foo.Generation {
 			return foo.report()
 		}
 		return nil

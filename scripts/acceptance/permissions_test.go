@@ -24,7 +24,8 @@ import (
 const leastPrivilege = "permissions: none is missing, and none is unnecessary"
 
 func TestPermissions(t *testing.T) {
-	sideBySide(t, chapters.Foo, leastPrivilege, nil, func(_ *testing.T, s *scenario) { usesItsPermissions(s, s.lifecycle) })
+	sideBySide(t, chapters.Foo, leastPrivilege, nil,
+		func(_ *testing.T, s *scenario) { usesItsPermissions(s, s.lifecycle) })
 }
 
 // usesItsPermissions compares a program's permissions with those that it uses in a lifecycle that
@@ -72,7 +73,8 @@ func (s *scenario) secureMetrics() (url string) {
 func (s *scenario) guardsMetrics(url string) {
 	s.Helper()
 	role := strings.ToLower(s.Kind) + "-operator-metrics-reader"
-	_, err := s.kubectl.Run(s.Context(), "create", "clusterrolebinding", s.namespace, "--clusterrole", role, "--serviceaccount", s.namespace+":reader")
+	_, err := s.kubectl.Run(s.Context(), "create", "clusterrolebinding", s.namespace, "--clusterrole", role,
+		"--serviceaccount", s.namespace+":reader")
 	s.must(err)
 	s.Cleanup(func() { _, _ = s.kubectl.Run(context.Background(), "delete", "clusterrolebinding", s.namespace) })
 	client := http.Client{Transport: &http.Transport{
@@ -83,7 +85,8 @@ func (s *scenario) guardsMetrics(url string) {
 		s.must(err)
 		if account != "" {
 			accounts := s.client.CoreV1().ServiceAccounts(s.namespace)
-			_, err := accounts.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
+			_, err := accounts.Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}},
+				metav1.CreateOptions{})
 			s.must(err)
 			token, err := accounts.CreateToken(s.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 			s.must(err)

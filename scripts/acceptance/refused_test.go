@@ -62,7 +62,8 @@ func refusedUpdate(s *scenario) {
 func refusedPods(s *scenario) {
 	label := `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":%s}}}`
 	namespaces := s.client.CoreV1().Namespaces()
-	_, err := namespaces.Patch(s.Context(), s.namespace, types.MergePatchType, fmt.Appendf(nil, label, `"restricted"`), metav1.PatchOptions{})
+	_, err := namespaces.Patch(s.Context(), s.namespace, types.MergePatchType,
+		fmt.Appendf(nil, label, `"restricted"`), metav1.PatchOptions{})
 	s.must(err)
 	s.start()
 	s.createOne("pods")
@@ -70,8 +71,10 @@ func refusedPods(s *scenario) {
 	if s.Kind == chapters.TDSet {
 		reason, quotes = "ReplicaFailure", ""
 	}
-	s.eventually("Ready quotes the refusal of the Pods", func() error { return s.readyIs("pods", metav1.ConditionFalse, reason, quotes) })
-	_, err = namespaces.Patch(s.Context(), s.namespace, types.MergePatchType, fmt.Appendf(nil, label, "null"), metav1.PatchOptions{})
+	s.eventually("Ready quotes the refusal of the Pods",
+		func() error { return s.readyIs("pods", metav1.ConditionFalse, reason, quotes) })
+	_, err = namespaces.Patch(s.Context(), s.namespace, types.MergePatchType, fmt.Appendf(nil, label, "null"),
+		metav1.PatchOptions{})
 	s.must(err)
 	s.recovers("pods")
 }
@@ -85,7 +88,9 @@ func (s *scenario) retries() bool { return s.chapter.Number() >= "03" }
 // doesn't keep writing the status.
 func (s *scenario) refuses(name, quotes string) {
 	s.Helper()
-	s.eventually("Ready quotes the refusal", func() error { return s.readyIs(name, metav1.ConditionFalse, "Refused", quotes) })
+	s.eventually("Ready quotes the refusal", func() error {
+		return s.readyIs(name, metav1.ConditionFalse, "Refused", quotes)
+	})
 	var statuses, tries int
 	s.eventually("the operator has tried often enough", func() error {
 		for _, write := range s.writes() {
@@ -127,7 +132,8 @@ func (s *scenario) readyIs(name string, status metav1.ConditionStatus, reason, t
 	ready := s.decode(object).ready() // a TDSet has these fields, too
 	if ready == nil || ready.Status != status || ready.ObservedGeneration != object.GetGeneration() ||
 		reason != "" && ready.Reason != reason || !strings.Contains(ready.Message, text) {
-		return fmt.Errorf("Ready is %+v, want the status %s, the reason %q and a message with %q", ready, status, reason, text)
+		return fmt.Errorf("Ready is %+v, want the status %s, the reason %q and a message with %q", ready, status,
+			reason, text)
 	}
 	return nil
 }
@@ -155,7 +161,8 @@ func (s *scenario) scaleOne(name string) {
 // the same value again would change nothing, and there would be no event.
 func (s *scenario) touch(name string) {
 	s.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Now().Format(time.RFC3339Nano))
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`,
+		time.Now().Format(time.RFC3339Nano))
 	_, err := s.objects().Patch(s.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 	s.must(err)
 }
@@ -187,7 +194,9 @@ func (s *scenario) deploymentsHere() *admissionv1.MatchResources {
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-			Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+			Rule: admissionv1.Rule{
+				APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"},
+			},
 		}}},
 	}
 }
@@ -277,7 +286,8 @@ func (s *scenario) accepts() {
 // storedImage returns the image that the API server would store in a new Deployment, or "" if it
 // refuses the Deployment.
 func (s *scenario) storedImage() string {
-	probe, err := s.deployments().Create(s.Context(), deploymentObject("probe"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	probe, err := s.deployments().Create(s.Context(), deploymentObject("probe"),
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return ""
 	}

@@ -60,7 +60,8 @@ func newScenario(t testing.TB, env *environment, j judged) *scenario {
 		ctx, cancel := context.WithTimeout(context.Background(), env.timeout)
 		defer cancel()
 		if t.Failed() {
-			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get", resources[s.Kind].Resource+",deployments,services,pods,events", "-o", "wide")
+			objects, _ := env.kubectl.Run(ctx, "-n", s.namespace, "get",
+				resources[s.Kind].Resource+",deployments,services,pods,events", "-o", "wide")
 			t.Logf("objects in namespace %s:\n%s", s.namespace, objects)
 		}
 		// Deleting the objects first is faster than leaving them to the namespace.
@@ -100,7 +101,8 @@ func (s *scenario) awaitAdmission() {
 		Controller: new(true), BlockOwnerDeletion: new(true),
 	}}
 	s.eventually("the admission plugin knows the version", func() error {
-		_, err := operator.AppsV1().Deployments(s.namespace).Create(s.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := operator.AppsV1().Deployments(s.namespace).Create(s.Context(), probe,
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
 }
@@ -108,7 +110,8 @@ func (s *scenario) awaitAdmission() {
 // createNamespace creates a namespace, and returns its name.
 func (s *scenario) createNamespace(meta metav1.ObjectMeta) string {
 	s.Helper()
-	made, err := s.client.CoreV1().Namespaces().Create(s.Context(), &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{})
+	made, err := s.client.CoreV1().Namespaces().Create(s.Context(), &corev1.Namespace{ObjectMeta: meta},
+		metav1.CreateOptions{})
 	s.must(err)
 	return made.Name
 }
@@ -132,7 +135,8 @@ func (s *scenario) deleteAll(ctx context.Context) error {
 		return err
 	}
 	for _, object := range left.Items {
-		_, err := s.objects().Patch(ctx, object.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		_, err := s.objects().Patch(ctx, object.GetName(), types.MergePatchType,
+			[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -226,7 +230,8 @@ func (s *scenario) deployments() typedappsv1.DeploymentInterface {
 // patchDeployment changes a Deployment by a strategic merge patch.
 func (s *scenario) patchDeployment(name, patch string) *appsv1.Deployment {
 	s.Helper()
-	patched, err := s.deployments().Patch(s.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	patched, err := s.deployments().Patch(s.Context(), name, types.StrategicMergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	s.must(err)
 	return patched
 }

@@ -106,7 +106,8 @@ func createTDSet(s *scenario) {
 			s.Errorf("wrong %s: %+v", what, deployment)
 		}
 	}
-	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "office" || !s.means(next, at(17, 0))) {
+	if next := tdset.Status.NextTransitionTime; s.isFull() &&
+		(tdset.Status.ActiveWindow != "office" || !s.means(next, at(17, 0))) {
 		s.Errorf("got status %+v", tdset.Status)
 	}
 }
@@ -118,7 +119,8 @@ func waitForReady(s *scenario) {
 	s.createTDSet("a", 1, office)
 	wait := func(replicas int32) (since metav1.Time) {
 		s.Helper()
-		_, err := s.kubectl.Run(s.Context(), "--namespace", s.namespace, "wait", "--for", "condition=Ready", "tdset/a", "--timeout", s.timeout.String())
+		_, err := s.kubectl.Run(s.Context(), "--namespace", s.namespace, "wait", "--for", "condition=Ready",
+			"tdset/a", "--timeout", s.timeout.String())
 		s.must(err)
 		if err := isRolledOut(s.getDeployment("a"), replicas); err != nil {
 			s.Errorf("it is Ready, but %v", err)
@@ -213,7 +215,8 @@ func (s *scenario) hasService(name string, port, containerPort int32) {
 		if service == nil {
 			return errors.New("there is none")
 		}
-		if ports := service.Spec.Ports; len(ports) != 1 || ports[0].Port != port || ports[0].TargetPort.IntVal != containerPort {
+		if ports := service.Spec.Ports; len(ports) != 1 || ports[0].Port != port ||
+			ports[0].TargetPort.IntVal != containerPort {
 			return fmt.Errorf("its ports are %+v", ports)
 		}
 		return nil

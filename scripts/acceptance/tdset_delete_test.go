@@ -134,7 +134,8 @@ func (s *scenario) releasePod(name string) {
 func (s *scenario) patchPod(name, patch string) {
 	s.Helper()
 	ctx := context.WithoutCancel(s.Context()) // the test may be over
-	_, err := s.client.CoreV1().Pods(s.namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := s.client.CoreV1().Pods(s.namespace).Patch(ctx, name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	s.must(err)
 }
 

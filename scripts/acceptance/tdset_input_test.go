@@ -20,18 +20,23 @@ func badTDSet(s *scenario) {
 	const office = `{"startTime":9,"endTime":17,"replica":1}`
 	type bad struct{ name, spec, want string }
 	all := map[string]bad{
-		"no spec":                 {"a", ``, "spec"},
-		"no container":            {"a", `{"defaultReplica":1,` + noWindows + `}`, "spec.container"},
-		"no schedulingConfig":     {"a", `{"container":` + good + `,"defaultReplica":1}`, "spec.schedulingConfig"},
-		"an empty image":          {"a", spec(`{"image":"","port":80}`, noWindows), "spec.container.image"},
-		"port 0":                  {"a", spec(`{"image":"a","port":0}`, noWindows), "spec.container.port"},
-		"port 65536":              {"a", spec(`{"image":"a","port":65536}`, noWindows), "spec.container.port"},
-		"no default replicas":     {"a", `{"container":` + good + `,"defaultReplica":0,` + noWindows + `}`, "spec.defaultReplica"},
-		"start 24":                {"a", windows(`{"startTime":24,"endTime":1,"replica":1}`), "spec.schedulingConfig[0].startTime"},
-		"end 25":                  {"a", windows(`{"startTime":1,"endTime":25,"replica":1}`), "spec.schedulingConfig[0].endTime"},
-		"start is end":            {"a", windows(`{"startTime":5,"endTime":5,"replica":1}`), "spec.schedulingConfig[0]"},
-		"negative replicas":       {"a", windows(`{"startTime":1,"endTime":2,"replica":-1}`), "spec.schedulingConfig[0].replica"},
-		"replicas as text":        {"a", windows(`{"startTime":1,"endTime":2,"replica":"three"}`), "spec.schedulingConfig[0].replica"},
+		"no spec":             {"a", ``, "spec"},
+		"no container":        {"a", `{"defaultReplica":1,` + noWindows + `}`, "spec.container"},
+		"no schedulingConfig": {"a", `{"container":` + good + `,"defaultReplica":1}`, "spec.schedulingConfig"},
+		"an empty image":      {"a", spec(`{"image":"","port":80}`, noWindows), "spec.container.image"},
+		"port 0":              {"a", spec(`{"image":"a","port":0}`, noWindows), "spec.container.port"},
+		"port 65536":          {"a", spec(`{"image":"a","port":65536}`, noWindows), "spec.container.port"},
+		"no default replicas": {"a", `{"container":` + good + `,"defaultReplica":0,` + noWindows + `}`,
+			"spec.defaultReplica"},
+		"start 24": {"a", windows(`{"startTime":24,"endTime":1,"replica":1}`),
+			"spec.schedulingConfig[0].startTime"},
+		"end 25": {"a", windows(`{"startTime":1,"endTime":25,"replica":1}`),
+			"spec.schedulingConfig[0].endTime"},
+		"start is end": {"a", windows(`{"startTime":5,"endTime":5,"replica":1}`), "spec.schedulingConfig[0]"},
+		"negative replicas": {"a", windows(`{"startTime":1,"endTime":2,"replica":-1}`),
+			"spec.schedulingConfig[0].replica"},
+		"replicas as text": {"a", windows(`{"startTime":1,"endTime":2,"replica":"three"}`),
+			"spec.schedulingConfig[0].replica"},
 		"25 windows":              {"a", windows(strings.Repeat(office+",", 24) + office), "spec.schedulingConfig"},
 		"an interval of 0":        {"a", spec(good, noWindows+`,"intervalMint":0`), "spec.intervalMint"},
 		"port 0 for the Service":  {"a", spec(good, noWindows+`,"service":{"port":0}`), "spec.service.port"},
@@ -48,7 +53,8 @@ func badTDSet(s *scenario) {
 			all[sentence] = bad{"a", spec(good, noWindows+`,"timeZone":"`+zone+`"`), "spec.timeZone"}
 		}
 		all["an image with a space"] = bad{"a", spec(`{"image":"a b","port":80}`, noWindows), "spec.container.image"}
-		all["a name that isn't valid for a Service"] = bad{"1.a", spec(good, noWindows+`,"service":{"port":80}`), "metadata.name"}
+		all["a name that isn't valid for a Service"] = bad{"1.a", spec(good, noWindows+`,"service":{"port":80}`),
+			"metadata.name"}
 	}
 	for sentence, test := range all {
 		object := tdsetObject(test.name, 1)
@@ -60,7 +66,8 @@ func badTDSet(s *scenario) {
 		}
 		object, want := s.inVersion(object), test.want
 		if s.apiVersion == "v2" {
-			want = strings.NewReplacer("schedulingConfig", "windows", "defaultReplica", "defaultReplicas", "intervalMint", "intervalMinutes",
+			want = strings.NewReplacer("schedulingConfig", "windows", "defaultReplica", "defaultReplicas",
+				"intervalMint", "intervalMinutes",
 				"startTime", "start", "endTime", "end", "replica", "replicas").Replace(want)
 		}
 		// The server may need a moment to use this program's CRD after another's.

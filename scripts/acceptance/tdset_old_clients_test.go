@@ -30,7 +30,8 @@ func TestOldClients(t *testing.T) {
 		s.oldFieldManager()
 		old := *s
 		old.apiVersion = "v1"
-		if got, err := old.warnings()(tdsetObject("dry-run", 1, office)); err != nil || !slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, "deprecated") }) {
+		if got, err := old.warnings()(tdsetObject("dry-run", 1, office)); err != nil ||
+			!slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, "deprecated") }) {
 			t.Errorf("a create in v1 gets the warnings %q, error %v; want one that says deprecated", got, err)
 		}
 	})
@@ -58,9 +59,11 @@ func (s *scenario) oldKubectl() {
 	}
 	s.becomesScheduled("applied", 3)
 	for version, window := range map[string]string{"v1": "9-17", "v2": "9-17"} {
-		got, err := s.kubectl.Run(s.Context(), "get", "tdsets."+version+".schedule.rs", "applied", "--namespace", s.namespace, "--no-headers")
+		got, err := s.kubectl.Run(s.Context(), "get", "tdsets."+version+".schedule.rs", "applied", "--namespace",
+			s.namespace, "--no-headers")
 		s.must(err)
-		if fields := strings.Fields(got); len(fields) < 3 || fields[0] != "applied" || fields[1] != window || fields[2] != "3" {
+		if fields := strings.Fields(got); len(fields) < 3 || fields[0] != "applied" || fields[1] != window ||
+			fields[2] != "3" {
 			s.Errorf("kubectl get in %s printed %q, want the window %s and 3 replicas", version, got, window)
 		}
 	}
@@ -69,7 +72,8 @@ func (s *scenario) oldKubectl() {
 // oldWatch watches in v1 what a client of v2 changes.
 func (s *scenario) oldWatch() {
 	s.Helper()
-	watcher, err := s.version("v1").Watch(s.Context(), metav1.ListOptions{FieldSelector: "metadata.name=full", ResourceVersion: "0"})
+	watcher, err := s.version("v1").Watch(s.Context(),
+		metav1.ListOptions{FieldSelector: "metadata.name=full", ResourceVersion: "0"})
 	s.must(err)
 	defer watcher.Stop()
 	s.must(s.createFull("full"))
@@ -96,8 +100,10 @@ func (s *scenario) oldFieldManager() {
 	s.Helper()
 	apply := func(version, manager, spec string) {
 		s.Helper()
-		patch := fmt.Sprintf(`{"apiVersion":"schedule.rs/%s","kind":"TDSet","metadata":{"name":"shared"},"spec":%s}`, version, spec)
-		_, err := s.version(version).Patch(s.Context(), "shared", types.ApplyPatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+		patch := fmt.Sprintf(`{"apiVersion":"schedule.rs/%s","kind":"TDSet","metadata":{"name":"shared"},"spec":%s}`,
+			version, spec)
+		_, err := s.version(version).Patch(s.Context(), "shared", types.ApplyPatchType, []byte(patch),
+			metav1.PatchOptions{FieldManager: manager})
 		s.must(err)
 	}
 	const v2 = `{"container":{"image":"example.com/app:1","port":8000},"windows":[{"name":"office","start":"09:15","end":"17:45","replicas":%d}],"timeZone":"UTC"}`
@@ -110,7 +116,9 @@ func (s *scenario) oldFieldManager() {
 	s.must(err)
 	defaults, _, _ := unstructured.NestedInt64(object.Object, "spec", "defaultReplicas")
 	windows, _, _ := unstructured.NestedSlice(object.Object, "spec", "windows")
-	if defaults != 8 || len(windows) != 1 || windows[0].(map[string]any)["replicas"] != int64(2) || windows[0].(map[string]any)["start"] != "09:15" {
-		s.Errorf("it has %d replicas by default and the windows %v; want 8, and one with 2 replicas from 09:15", defaults, windows)
+	if defaults != 8 || len(windows) != 1 || windows[0].(map[string]any)["replicas"] != int64(2) ||
+		windows[0].(map[string]any)["start"] != "09:15" {
+		s.Errorf("it has %d replicas by default and the windows %v; want 8, and one with 2 replicas from 09:15",
+			defaults, windows)
 	}
 }

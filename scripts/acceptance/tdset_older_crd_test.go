@@ -23,7 +23,8 @@ func TestTDSetsFromAnOlderCRD(t *testing.T) {
 
 		s.loosenCRD()
 		s.eventually("the rules are gone", func() error {
-			_, err := s.objects().Create(s.Context(), s.inVersion(with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone")), metav1.CreateOptions{})
+			_, err := s.objects().Create(s.Context(), s.inVersion(with(tdsetObject("b", 1, office), "Mars/Olympus",
+				"timeZone")), metav1.CreateOptions{})
 			return err
 		})
 		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":24,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)

@@ -83,7 +83,8 @@ func serviceDrift(s *scenario) {
 // patchService changes a Service by a strategic merge patch.
 func (s *scenario) patchService(name, patch string) {
 	s.Helper()
-	_, err := s.client.CoreV1().Services(s.namespace).Patch(s.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := s.client.CoreV1().Services(s.namespace).Patch(s.Context(), name, types.StrategicMergePatchType,
+		[]byte(patch), metav1.PatchOptions{})
 	s.must(err)
 }
 
@@ -94,7 +95,8 @@ func refuseOwned(s *scenario) {
 	owner, err := s.client.CoreV1().ConfigMaps(s.namespace).Create(s.Context(), somebody, metav1.CreateOptions{})
 	s.must(err)
 	owned := deploymentObject("a")
-	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner,
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 	refuseForeign(s, owned)
 }
 
@@ -164,7 +166,8 @@ func refuseService(s *scenario) {
 	s.startAt(at(10, 30))
 	foreign, err := s.client.CoreV1().Services(s.namespace).Create(s.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "a"},
-		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 99}}, Selector: map[string]string{"app": "another"}},
+		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 99}},
+			Selector: map[string]string{"app": "another"}},
 	}, metav1.CreateOptions{})
 	s.must(err)
 	tdset := s.create(with(tdsetObject("a", 2), map[string]any{"port": int64(80)}, "service"))

@@ -94,7 +94,8 @@ func (s *scenario) create(object *unstructured.Unstructured) *tdset {
 // patchTDSet changes a TDSet by a JSON merge patch.
 func (s *scenario) patchTDSet(name, patch string) *tdset {
 	s.Helper()
-	patched, err := s.objects().Patch(s.Context(), name, types.MergePatchType, s.patchInVersion(patch), metav1.PatchOptions{})
+	patched, err := s.objects().Patch(s.Context(), name, types.MergePatchType, s.patchInVersion(patch),
+		metav1.PatchOptions{})
 	s.must(err)
 	return s.decodeTDSet(patched)
 }

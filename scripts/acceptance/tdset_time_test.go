@@ -32,7 +32,8 @@ func boundary(s *scenario) {
 	if writes["deployments"] != 1 || writes["tdsets/status"] > 2+late || writes["tdsets"] > 0 {
 		s.Errorf("want one write of the Deployment and at most two of the status, got %v", writes)
 	}
-	if next := tdset.Status.NextTransitionTime; s.isFull() && (tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
+	if next := tdset.Status.NextTransitionTime; s.isFull() &&
+		(tdset.Status.ActiveWindow != "9-17" || !s.means(next, at(17, 0))) {
 		s.Errorf("got status %+v", tdset.Status)
 	}
 
@@ -48,7 +49,8 @@ func (s *scenario) isScaledAt(name string, replicas int32, instant time.Time) {
 	s.Helper()
 	s.hasReplicas(name, replicas)
 	if seen := s.as.Add(time.Since(s.began)); seen.Before(instant) || seen.After(instant.Add(45*time.Second)) {
-		s.Errorf("the Deployment has %d replicas at %s, want that at %s", replicas, seen.Format(time.TimeOnly), instant.Format(time.TimeOnly))
+		s.Errorf("the Deployment has %d replicas at %s, want that at %s", replicas, seen.Format(time.TimeOnly),
+			instant.Format(time.TimeOnly))
 	}
 }
 

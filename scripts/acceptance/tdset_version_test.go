@@ -41,7 +41,9 @@ func (s *scenario) patchInVersion(patch string) []byte {
 
 // toV2 rewrites a spec of v1, which may be incomplete or invalid.
 func toV2(spec map[string]any) {
-	for old, name := range map[string]string{"schedulingConfig": "windows", "defaultReplica": "defaultReplicas", "intervalMint": "intervalMinutes"} {
+	for old, name := range map[string]string{
+		"schedulingConfig": "windows", "defaultReplica": "defaultReplicas", "intervalMint": "intervalMinutes",
+	} {
 		if value, found := spec[old]; found {
 			delete(spec, old)
 			spec[name] = value

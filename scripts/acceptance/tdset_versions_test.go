@@ -268,7 +268,8 @@ func (s *scenario) specIn(version, name string) any {
 func (s *scenario) isFullExceptFor(name string, replicas int64) {
 	s.Helper()
 	var want map[string]any
-	s.must(yaml.Unmarshal([]byte(strings.Replace(full, "Fri], replicas: 0", fmt.Sprintf("Fri], replicas: %d", replicas), 1)), &want))
+	s.must(yaml.Unmarshal([]byte(strings.Replace(full, "Fri], replicas: 0",
+		fmt.Sprintf("Fri], replicas: %d", replicas), 1)), &want))
 	got, err := yaml.Marshal(s.specIn("v2", name))
 	s.must(err)
 	var compared map[string]any

@@ -59,7 +59,8 @@ func TestWebhooks(t *testing.T) {
 		}
 
 		_, err := s.foos().Create(t.Context(), fooObject("second", "defaulted", int64(1)), metav1.CreateOptions{})
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.deploymentName") || !strings.Contains(err.Error(), "choose another name") {
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.deploymentName") ||
+			!strings.Contains(err.Error(), "choose another name") {
 			t.Errorf("a name that another Foo has: want an error with the field and the fix, got %v", err)
 		}
 
@@ -82,7 +83,8 @@ func (s *scenario) isBlocked(name, patch string, object *unstructured.Unstructur
 	if !apierrors.IsInternalError(err) {
 		s.Errorf("a change that the webhooks can't judge, %s: want the API server's refusal, got: %v", patch, err)
 	}
-	if _, err := s.objects().Create(s.Context(), s.inVersion(object), metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
+	if _, err := s.objects().Create(s.Context(), s.inVersion(object),
+		metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
 		s.Errorf("a %s that the webhooks can't judge: want the API server's refusal, got: %v", s.Kind, err)
 	}
 }
@@ -95,7 +97,8 @@ func TestWebhooksOfTDSets(t *testing.T) {
 		warningsFor := s.warnings()
 		s.eventually("a window whose hours belong to another one is warningsFor of", func() error {
 			warnings, err := warningsFor(tdsetObject("a", 1, office, window{16, 9, 3}))
-			if err != nil || !slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, "spec.windows[1]") }) {
+			if err != nil || !slices.ContainsFunc(warnings,
+				func(s string) bool { return strings.Contains(s, "spec.windows[1]") }) {
 				return fmt.Errorf("got %q, error %v", warnings, err)
 			}
 			return nil
