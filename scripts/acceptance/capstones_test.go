@@ -48,7 +48,7 @@ func TestCapstones(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				config.Limits.Converge.Duration, config.Limits.Recover.Duration = env.timeout, env.timeout
+				config.Limits.Converge, config.Limits.Recover = env.timeout, env.timeout
 				results, err := judge.Run(t.Context(), judge.Options{
 					Config: config, Command: []string{binary}, Target: env.config, Checks: checks, Parallel: 8,
 				})
@@ -57,7 +57,7 @@ func TestCapstones(t *testing.T) {
 				}
 				for _, result := range results {
 					if result.Verdict != judge.Passed {
-						t.Errorf("%s: %s %s %+v\n%s", result.Check, result.Verdict, result.Why, result.Findings, result.Log)
+						t.Errorf("%s: %s %s %+v\n%s", result.Check.Name, result.Verdict, result.Why, result.Findings, result.Log)
 					}
 				}
 			})

@@ -15,14 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/problem"
 )
 
 const (
 	exitFailed      = 1
 	exitWrongUsage  = 2
-	exitNotJudged   = 2   // see package judge
+	exitNotJudged   = 2   // see judge.go
 	exitInterrupted = 130 // as a shell reports Ctrl-C
 )
 
@@ -79,7 +78,7 @@ func run(ctx context.Context, args []string) int {
 
 // exitCode is that of an error which has been reported.
 func exitCode(err error) int {
-	if _, unable := errors.AsType[judge.NotJudged](err); unable {
+	if _, unable := errors.AsType[notJudged](err); unable {
 		return exitNotJudged
 	}
 	return exitFailed

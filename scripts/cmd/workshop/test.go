@@ -38,9 +38,10 @@ With --full, it checks all of this, which takes hours. With exercises, it only c
 It creates clusters of its own ("test", "docs") and removes them unless a test fails. It doesn't touch yours. A
 skipped test counts as a failure, and a failed test isn't run again.
 
-With --only it just runs the tests of some promises (B1 to B11, and T1 to T14 of TDSets) or faults (F1 to F9) against the
-chapters' programs, and reports which held. A promise that holds takes seconds. For one that doesn't hold, it waits up to a
-minute, or two minutes under faults. scripts/acceptance/MATRIX.md says what they are, and which chapter keeps which.
+With --only it just runs the tests of some promises (B1 to B12, and T1 to T15 of TDSets), faults (F1 to F9) or other checks
+of the judge (such as quiet) against the chapters' programs, and reports which held. A promise that holds takes seconds. For
+one that doesn't hold, it waits up to a minute, or two minutes under faults. scripts/acceptance/MATRIX.md says what they are,
+and which chapter keeps which; "judge explain" lists the checks.
 
 With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
 the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
@@ -71,7 +72,7 @@ the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 0
 			return s.Run(command.Context())
 		},
 	}
-	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises and faults, such as B4,F5")
+	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises, faults and checks, such as B4,F5,quiet")
 	command.Flags().BoolVar(&full, "full", false, "prove everything, about all chapters and the tools")
 	command.MarkFlagsMutuallyExclusive("only", "full")
 	return command
@@ -97,7 +98,7 @@ func testExercises(command *cobra.Command, args []string) error {
 	return s.Prove(command.Context())
 }
 
-// testOnly runs the tests of these promises and faults, and prints which held.
+// testOnly runs the tests of these promises, faults and checks, and prints which held.
 func testOnly(command *cobra.Command, args, names []string) error {
 	selected, err := contract.Find(names...)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +32,7 @@ type Request struct {
 	Resource  string // with its subresource, as in foos/status; "" if it isn't about one
 	Name      string
 	UserAgent string
+	User      string // only in the audit log
 	Code      int32
 	// When the API server, or the fault proxy, received and answered it.
 	Received, Answered time.Time
@@ -40,9 +41,22 @@ type Request struct {
 	Body, ResourceVersion string
 }
 
-// IsWrite reports whether the request could change something.
+// IsWrite reports whether the request isn't a read.
 func (r Request) IsWrite() bool {
 	return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
+}
+
+// ChangesObjects reports whether the request is a write that counts as an operator's work. A review
+// stores nothing.
+func (r Request) ChangesObjects() bool {
+	isReview := r.Group == "authentication.k8s.io" || r.Group == "authorization.k8s.io"
+	return r.IsWrite() && r.Resource != "" && !isReview && !r.IsHousekeeping()
+}
+
+// IsHousekeeping reports whether the request is about a Lease or an Event, which operators write
+// about themselves.
+func (r Request) IsHousekeeping() bool {
+	return r.Group == "coordination.k8s.io" || r.Group == "events.k8s.io" || r.Group == "" && r.Resource == "events"
 }
 
 // Client is the name at the beginning of the User-Agent, with the controller if the program runs
@@ -57,14 +71,12 @@ func (r Request) Client() string {
 	return name
 }
 
-// Method is the HTTP method behind the verb.
-func (r Request) Method() string {
-	methods := map[string]string{"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE", "deletecollection": "DELETE"}
-	return cmp.Or(methods[r.Verb], "GET")
-}
-
+// String shows the HTTP method behind the verb.
 func (r Request) String() string {
-	return fmt.Sprintf("%-6s %s  %d", r.Method(), r.URI, r.Code)
+	methods := map[string]string{
+		"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE", "deletecollection": "DELETE",
+	}
+	return fmt.Sprintf("%-6s %s  %d", cmp.Or(methods[r.Verb], "GET"), r.URI, r.Code)
 }
 
 // Query returns the parameters in the request's URI.
@@ -77,15 +89,10 @@ func (r Request) Query() url.Values {
 // IsApply reports whether the request is a server-side apply, which may create the object.
 func (r Request) IsApply() bool { return r.Verb == "patch" && r.Query().Has("fieldManager") }
 
-// longestLine is more than a request's line has at level Metadata.
-const longestLine = 1 << 20
-
-// Log is an audit log file. The API server renames a file that has grown too long, with the time in
-// its name, and continues in a new one. A new Log begins with the oldest file.
+// Log is an audit log file, which only grows. A new Log begins at its start.
 type Log struct {
 	Path   string
 	offset int64
-	file   os.FileInfo // with the offset; nil: none was read yet
 }
 
 // SkipToEnd skips all complete lines.
@@ -94,24 +101,17 @@ func (l *Log) SkipToEnd() error {
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	l.file, l.offset = info, max(0, info.Size()-longestLine)
-	return l.read(l.Path, func([]byte) error { return nil })
+	l.offset = max(0, info.Size()-longestLine)
+	return l.read(func([]byte) error { return nil })
 }
+
+// longestLine is more than a request's line has at level Metadata.
+const longestLine = 1 << 20
 
 // Requests returns what user has sent since the last call, or all requests if user is "".
 func (l *Log) Requests(user string) (requests []Request, err error) {
-	err = l.events(user, func(event auditv1.Event, request Request, counts bool) {
-		if counts && (user == "" || event.User.Username == user) {
-			requests = append(requests, request)
-		}
-	})
-	return requests, err
-}
-
-// Others returns what everybody but those users has sent in a namespace since the last call.
-func (l *Log) Others(namespace string, users ...string) (requests []Request, err error) {
-	err = l.events(`"namespace":"`+namespace+`"`, func(event auditv1.Event, request Request, counts bool) {
-		if counts && request.Namespace == namespace && !slices.Contains(users, event.User.Username) {
+	err = l.events(user, func(_ auditv1.Event, request Request, counts bool) {
+		if counts && (user == "" || request.User == user) {
 			requests = append(requests, request)
 		}
 	})
@@ -136,89 +136,46 @@ func (l *Log) Watching(resource string, after time.Time) ([]Request, error) {
 // events calls do for each new event whose line contains that text. It doesn't decode the other
 // lines, because decoding is slow and most of a log is about something else.
 func (l *Log) events(text string, do func(event auditv1.Event, request Request, counts bool)) error {
-	renamed, err := l.renamed()
-	if err != nil {
-		return err
-	}
-	for _, path := range append(renamed, l.Path) {
-		err := l.read(path, func(line []byte) error {
-			if !bytes.Contains(line, []byte(text)) {
-				return nil
-			}
-			var event auditv1.Event
-			if err := json.Unmarshal(line, &event); err != nil {
-				return err
-			}
-			request, counts := requestOf(&event)
-			do(event, request, counts)
+	return l.read(func(line []byte) error {
+		if !bytes.Contains(line, []byte(text)) {
 			return nil
-		})
-		if err != nil {
+		}
+		var event auditv1.Event
+		if err := json.Unmarshal(line, &event); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// renamed returns the renamed files that may have new lines, the oldest first.
-func (l *Log) renamed() ([]string, error) {
-	present, err := os.Stat(l.Path)
-	if err != nil {
-		return nil, fmt.Errorf("audit log: %w", err)
-	}
-	if l.file != nil && os.SameFile(l.file, present) {
-		return nil, nil
-	}
-	extension := filepath.Ext(l.Path)
-	paths, err := filepath.Glob(strings.TrimSuffix(l.Path, extension) + "-*" + extension) // sorted by name, so by time
-	if err != nil || l.file == nil {
-		return paths, err
-	}
-	for i, path := range paths {
-		if info, err := os.Stat(path); err == nil && os.SameFile(l.file, info) {
-			return paths[i:], nil
-		}
-	}
-	return nil, nil // the file was deleted
+		request, counts := requestOf(&event)
+		do(event, request, counts)
+		return nil
+	})
 }
 
 // read calls do for each complete line after the last one.
-func (l *Log) read(path string, do func(line []byte) error) error {
-	file, err := os.Open(path)
+func (l *Log) read(do func(line []byte) error) error {
+	file, err := os.Open(l.Path)
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	if l.file != nil && !os.SameFile(l.file, info) || info.Size() < l.offset {
-		l.offset = 0 // the API server has begun a new file
-	}
-	l.file = info
-	if _, err := file.Seek(l.offset, io.SeekStart); err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	reader := bufio.NewReaderSize(file, 1<<16)
+	reader := bufio.NewReaderSize(io.NewSectionReader(file, l.offset, math.MaxInt64-l.offset), 1<<16)
 	for {
 		line, err := reader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return nil // an unfinished line is read next time
 		}
-		if err != nil {
-			return fmt.Errorf("audit log: %w", err)
+		if err == nil {
+			l.offset += int64(len(line))
+			err = do(line)
 		}
-		l.offset += int64(len(line))
-		if err := do(line); err != nil {
-			return fmt.Errorf("audit log %s: %w", path, err)
+		if err != nil {
+			return fmt.Errorf("audit log %s: %w", l.Path, err)
 		}
 	}
 }
 
 // requestOf counts a watch when it begins or is rejected, and other requests when they are done.
 func requestOf(event *auditv1.Event) (Request, bool) {
-	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent}
+	request := Request{Verb: event.Verb, URI: event.RequestURI, UserAgent: event.UserAgent, User: event.User.Username}
 	request.Received, request.Answered = event.RequestReceivedTimestamp.Time, event.StageTimestamp.Time
 	if event.ResponseStatus != nil {
 		request.Code = event.ResponseStatus.Code
@@ -231,7 +188,8 @@ func requestOf(event *auditv1.Event) (Request, bool) {
 		return Request{}, false
 	}
 	if ref := event.ObjectRef; ref != nil {
-		request.Namespace, request.Group, request.Resource, request.Name = ref.Namespace, ref.APIGroup, ref.Resource, ref.Name
+		request.Namespace, request.Name = ref.Namespace, ref.Name
+		request.Group, request.Resource = ref.APIGroup, ref.Resource
 		if ref.Subresource != "" {
 			request.Resource += "/" + ref.Subresource
 		}
@@ -250,11 +208,9 @@ func Readable(body string) string {
 		return body
 	}
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(body), nil, nil)
-	if err == nil {
-		var content []byte
-		if content, err = json.Marshal(object); err == nil {
-			return string(content)
-		}
+	if err != nil {
+		return "(protobuf)"
 	}
-	return "(protobuf)"
+	content, _ := json.Marshal(object) // what was decoded can be encoded
+	return string(content)
 }

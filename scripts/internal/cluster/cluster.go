@@ -45,8 +45,7 @@ func (c *Cluster) Name() string { return c.name }
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 
 // AuditLog is the path of the API server's audit log: one JSON object (audit.k8s.io/v1 Event) a
-// line, at level Metadata, when a response is sent and when a watch begins. At 100 MB it is
-// renamed.
+// line, at level Metadata, when a response is sent and when a watch begins.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "logs", "audit.log") }
 
 func (c *Cluster) ComponentLog(component string) string {

@@ -91,7 +91,8 @@ func (c *Cluster) components() ([]component, error) {
 			// An owner reference that blocks deletion needs the right to update the owner's
 			// finalizers, as on OpenShift.
 			"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
-			"--audit-policy-file=audit-policy.yaml", "--audit-log-path=logs/audit.log", "--audit-log-maxsize=100",
+			// So large that the log is never renamed. It would be kept anyway.
+			"--audit-policy-file=audit-policy.yaml", "--audit-log-path=logs/audit.log", "--audit-log-maxsize=100000",
 		}},
 		{"kube-controller-manager", []int{manager}, append(controllerFlags(manager),
 			"--service-account-private-key-file="+keyFile, "--root-ca-file="+caFile)},

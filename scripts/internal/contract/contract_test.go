@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/testkit"
@@ -25,8 +27,9 @@ func TestFind(t *testing.T) {
 		"in any case, with blanks":      {[]string{"t12", " f6A"}, "T12 F6a"},
 		"several faults by their group": {[]string{"F4"}, "F4a F4b F4c"},
 		"B1 isn't B10 too":              {[]string{"B1"}, "B1"},
-		"a name that there isn't":       {[]string{"B4", "B13"}, `there is no promise or fault "B13"`},
-		"an empty name":                 {[]string{""}, `there is no promise or fault ""`},
+		"a check of the judge":          {[]string{"quiet"}, "quiet"},
+		"a name that there isn't":       {[]string{"B4", "B13"}, `there is no promise, fault or check "B13"`},
+		"an empty name":                 {[]string{""}, `there is no promise, fault or check ""`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			found, err := Find(test.names...)
@@ -58,7 +61,8 @@ func TestTested(t *testing.T) {
 		"promises that an exercise's API leaves out": {"01-a", []string{"T2", "T4"}, "T2"},
 		"a fault that is only tested for Foos":       {"01-a", []string{"F7"}, "F7"},
 		"a fault that the program doesn't survive":   {"01-a", []string{"F4a"}, "F4a"},
-		"nothing": {"07-a", []string{"B10"}, ""},
+		"a check that needs a second replica":        {"01-a", []string{"quiet", "frozen-leader"}, "quiet"},
+		"nothing":                                    {"07-a", []string{"B10"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			selected, err := Find(test.names...)
@@ -69,6 +73,22 @@ func TestTested(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// A misspelled name would declare nothing.
+func TestDeclaredNamesExist(t *testing.T) {
+	known := sets.New(names(Everything())...)
+	for _, c := range All() {
+		for _, declared := range []map[string]map[string]string{c.notHeld, c.notTested, c.provided, c.byChance} {
+			for chapter, reasons := range declared {
+				for name := range reasons {
+					if !known.Has(name) {
+						t.Errorf("%s, chapter %s: there is no promise, fault or check %q", c.Kind, chapter, name)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -1,8 +1,9 @@
 // Package contract declares what scripts/acceptance tests: the promises about Foos and TDSets, the
-// faults, and which chapter doesn't keep a promise, or not while a fault lasts.
+// faults, the judge's other checks, and which chapter doesn't keep a promise, or not while a fault
+// lasts.
 //
 // This file has the declaration, and at its end what differs on a cluster with real containers.
-// matrix.go shows it to readers, and selection.go finds the tests of one promise or fault.
+// matrix.go shows it to readers, and selection.go finds the tests of one promise, fault or check.
 package contract
 
 import (
@@ -11,12 +12,14 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/faults"
+	"example.com/operators/scripts/internal/judge"
 )
 
-// Named is a promise or a fault. The names of its tests begin with its own.
+// Named is a promise, a fault, or another check of the judge. The names of its tests begin with its
+// own.
 type Named struct {
 	Name, What string
-	// Means is what a promise promises, without the full stop.
+	// Means is what a promise promises, without the full stop. Only promises have it.
 	Means string
 }
 
@@ -26,8 +29,8 @@ func (n Named) IsFault() bool { return strings.HasPrefix(n.Name, "F") }
 type Contract struct {
 	Kind     string
 	Promises []Named
-	// notHeld says, by chapter number and the name of a promise or fault, why the program doesn't
-	// keep it, and notTested why it isn't tested. Everything else is kept.
+	// notHeld says, by chapter number and the name of a promise, fault or check, why the program
+	// doesn't keep it, and notTested why it isn't tested. Everything else is kept.
 	notHeld, notTested map[string]map[string]string
 	// provided says in the same way under which condition a promise or fault is kept, or why, and
 	// byChance why it is only kept sometimes.
@@ -114,10 +117,10 @@ func tdsets() Contract {
 	const noZone = "its API has no timeZone, so hours are in UTC"
 	const noService = "it doesn't create a Service"
 	const one = "its API has only one version"
-	const layer = "the chapter's own program shows which faults its layer survives"
+	const layer = "the chapter's own program shows what its layer does"
 	solution := map[string]string{"T4": noZone, "T6": noService, "T13": one, "T14": one}
-	for _, fault := range Faults() {
-		solution[fault.Name] = layer
+	for _, named := range append(Faults(), Checks()...) {
+		solution[named.Name] = layer
 	}
 	return Contract{
 		Kind: chapters.TDSet,
@@ -167,6 +170,17 @@ func tdsets() Contract {
 func Faults() (all []Named) {
 	for _, fault := range faults.Survivable() {
 		all = append(all, Named{Name: fault.Name, What: fault.Title})
+	}
+	return all
+}
+
+// Checks returns the judge's checks that aren't about faults.
+func Checks() (all []Named) {
+	for _, check := range judge.All() {
+		isFault := slices.ContainsFunc(Faults(), func(fault Named) bool { return fault.Name == check.Name })
+		if !isFault {
+			all = append(all, Named{Name: check.Name, What: check.Promise})
+		}
 	}
 	return all
 }

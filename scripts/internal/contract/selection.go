@@ -1,4 +1,4 @@
-// Which tests belong to a promise or fault.
+// Which tests belong to a promise, fault or check.
 
 package contract
 
@@ -12,8 +12,8 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// Find returns the promises and faults of these names, in upper or lower case. F4 means F4a, F4b
-// and F4c.
+// Find returns the promises, faults and checks of these names, in upper or lower case. F4 means F4a,
+// F4b and F4c.
 func Find(selected ...string) ([]Named, error) {
 	if len(selected) == 0 {
 		selected = []string{""} // matches nothing
@@ -28,20 +28,20 @@ func Find(selected ...string) ([]Named, error) {
 			}
 		}
 		if len(found) == before {
-			return nil, problem.New("there is no promise or fault %q", name).
-				ToDo(`name some of %s; scripts/acceptance/MATRIX.md says what they are`,
+			return nil, problem.New("there is no promise, fault or check %q", name).
+				ToDo(`name some of %s; scripts/acceptance/MATRIX.md and "./scripts/workshop judge explain" say what they are`,
 					strings.Join(names(Everything()), ", "))
 		}
 	}
 	return found, nil
 }
 
-// Everything returns all promises of all contracts, and all faults.
+// Everything returns all promises of all contracts, all faults, and the judge's other checks.
 func Everything() (all []Named) {
 	for _, contract := range All() {
 		all = append(all, contract.Promises...)
 	}
-	return append(all, Faults()...)
+	return slices.Concat(all, Faults(), Checks())
 }
 
 // Tested returns those of selected that are tested for the chapter's programs.
@@ -54,11 +54,11 @@ func Tested(chapter chapters.Chapter, selected []Named) []Named {
 // Tests reports whether the contract tests any of these for the chapter's program.
 func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
 	return c.AppliesTo(chapter) && slices.ContainsFunc(these, func(named Named) bool {
-		return (named.IsFault() || slices.Contains(c.Promises, named)) && c.WhyNotTested(chapter, named.Name) == ""
+		return (named.Means == "" || slices.Contains(c.Promises, named)) && c.WhyNotTested(chapter, named.Name) == ""
 	})
 }
 
-// Pattern returns the -run flag of go test that selects these promises and faults for a chapter.
+// Pattern returns the -run flag of go test that selects these for a chapter.
 func Pattern(chapter chapters.Chapter, selected []Named) string {
 	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(selected), "|"))
 }

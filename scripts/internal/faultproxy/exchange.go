@@ -62,7 +62,7 @@ func (p *Proxy) begin(x *exchange) bool {
 		return false
 	}
 	p.handlers.Add(1)
-	if isWrite(x.Request) {
+	if x.ChangesObjects() {
 		p.writing[x] = struct{}{}
 	}
 	return true

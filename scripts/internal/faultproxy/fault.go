@@ -90,6 +90,8 @@ func Resource(names ...string) Match {
 	return func(r audit.Request) bool { return slices.Contains(names, r.Resource) }
 }
 
+var changesObjects Match = audit.Request.ChangesObjects
+
 func matchesAll(r audit.Request, matches []Match) bool {
 	return !slices.ContainsFunc(matches, func(match Match) bool { return !match(r) })
 }

@@ -139,7 +139,7 @@ func (p *Proxy) Hang(matches ...Match) *Fault {
 // server. 500, 409 and 429 look like the server's own. 429 asks the client to retry in a second,
 // which client-go does by itself. Hits: writes.
 func (p *Proxy) FailWrites(code int) *Fault {
-	return p.enforce(newFault("FailWrites"), &rule{at: asked, matches: []Match{isWrite}, act: func(x *exchange) error {
+	return p.enforce(newFault("FailWrites"), &rule{at: asked, matches: []Match{changesObjects}, act: func(x *exchange) error {
 		return failure(x, code)
 	}})
 }
@@ -147,7 +147,7 @@ func (p *Proxy) FailWrites(code int) *Fault {
 // Forbid answers requests that match with 403 until Stop. As with RBAC, a watch that is open stays
 // open, and a subresource is a separate resource. Hits: requests.
 func (p *Proxy) Forbid(matches ...Match) *Fault {
-	notSpared := func(r audit.Request) bool { return !spared(r) }
+	notSpared := func(r audit.Request) bool { return !r.IsHousekeeping() }
 	return p.enforce(newFault("Forbid"), &rule{at: asked, matches: slices.Concat(matches, []Match{notSpared}), act: forbidden})
 }
 
@@ -159,7 +159,7 @@ func (p *Proxy) AfterWrite(k int, do func(), matches ...Match) *Fault {
 		k--
 		return k == 0
 	}
-	matches = slices.Concat(matches, []Match{isWrite, isKth})
+	matches = slices.Concat(matches, []Match{changesObjects, isKth})
 	return p.enforce(newFault("AfterWrite"), &rule{at: answered, matches: matches, act: func(*exchange) error {
 		do()
 		return nil

@@ -71,7 +71,7 @@ func TestWritesAreCountedWithoutLeasesAndEvents(t *testing.T) {
 	}
 	var got []string
 	for _, request := range proxy.Requests() {
-		if isWrite(request) {
+		if request.ChangesObjects() {
 			got = append(got, request.Verb+" "+request.Resource)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,13 +82,3 @@ func (x *exchange) groupResource() schema.GroupResource {
 	resource, _, _ := strings.Cut(x.Resource, "/")
 	return schema.GroupResource{Group: x.Group, Resource: resource}
 }
-
-// spared reports whether single-request faults leave a request alone, because it is about a Lease
-// or an Event.
-func spared(r audit.Request) bool {
-	resource, _, _ := strings.Cut(r.Resource, "/")
-	name := schema.GroupResource{Group: r.Group, Resource: resource}.String()
-	return slices.Contains([]string{"leases.coordination.k8s.io", "events", "events.events.k8s.io"}, name)
-}
-
-func isWrite(r audit.Request) bool { return r.Resource != "" && r.IsWrite() && !spared(r) }

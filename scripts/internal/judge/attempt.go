@@ -6,21 +6,20 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
-	"slices"
-	"sync"
 	"time"
 )
 
 type attempt struct {
 	ctx    context.Context
-	mutex  sync.Mutex
 	result Result
 	clean  []func()
 }
 
 func (t *attempt) Context() context.Context { return t.ctx }
+
+// ended is the panic that ends an attempt with a verdict.
+type ended struct{}
 
 // Fatalf ends the attempt without a verdict.
 func (t *attempt) Fatalf(format string, args ...any) { t.end(Failed, fmt.Sprintf(format, args...)) }
@@ -32,17 +31,11 @@ func (t *attempt) skip(format string, args ...any) { t.end(Skipped, fmt.Sprintf(
 func (t *attempt) unable(format string, args ...any) { t.end(Unjudged, fmt.Sprintf(format, args...)) }
 
 func (t *attempt) end(verdict Verdict, why string) {
-	t.mutex.Lock()
 	t.result.Verdict, t.result.Why = verdict, why
-	t.mutex.Unlock()
-	runtime.Goexit()
+	panic(ended{})
 }
 
-func (t *attempt) Cleanup(do func()) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.clean = append(t.clean, do)
-}
+func (t *attempt) Cleanup(do func()) { t.clean = append(t.clean, do) }
 
 func (t *attempt) TempDir() string {
 	dir, err := os.MkdirTemp("", "judge-")
@@ -53,39 +46,32 @@ func (t *attempt) TempDir() string {
 	return dir
 }
 
-// find records a finding. Each needs evidence.
-func (t *attempt) find(severity Severity, evidence []Evidence, format string, args ...any) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.result.Findings = append(t.result.Findings, Finding{Severity: severity, What: fmt.Sprintf(format, args...), Evidence: evidence})
+// found records a finding. Each needs evidence.
+func (t *attempt) found(severity Severity, evidence []Evidence, format string, args ...any) {
+	t.result.Findings = append(t.result.Findings, Finding{severity, fmt.Sprintf(format, args...), evidence})
 }
 
-func (t *attempt) measure(name string, value float64, unit string) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.result.Measures = append(t.result.Measures, Measure{name, value, unit})
+// measure records something without a verdict.
+func (t *attempt) measure(format string, args ...any) {
+	t.result.Measures = append(t.result.Measures, fmt.Sprintf(format, args...))
 }
 
 // step notes what the judge does now.
 func (t *attempt) step(format string, args ...any) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.result.Steps = append(t.result.Steps, Step{time.Now(), fmt.Sprintf(format, args...)})
+	t.result.Steps = append(t.result.Steps, noted(format, args...))
 }
 
-// try runs do, and then what there is to clean up. do runs in a goroutine of its own, because
-// Fatalf ends it.
+// try runs do, and then what there is to clean up.
 func (t *attempt) try(do func()) Result {
 	t.result.Began = time.Now()
-	t.alone(do)
+	t.protect(do)
 	t.result.Ended = time.Now()
 	for len(t.clean) > 0 {
 		last := len(t.clean) - 1
 		next := t.clean[last]
 		t.clean = t.clean[:last]
-		t.alone(next)
+		t.protect(next)
 	}
-	slices.SortStableFunc(t.result.Requests, func(a, b Request) int { return a.At.Compare(b.At) })
 	switch {
 	case t.result.Verdict == Failed:
 	case len(t.result.Findings) > 0:
@@ -96,16 +82,15 @@ func (t *attempt) try(do func()) Result {
 	return t.result
 }
 
-func (t *attempt) alone(do func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() {
-			if panicked := recover(); panicked != nil {
-				t.result.Verdict, t.result.Why = Failed, fmt.Sprintf("the judge panicked: %v\n%s", panicked, debug.Stack())
-			}
-		}()
-		do()
+// protect runs do until it returns or panics.
+func (t *attempt) protect(do func()) {
+	defer func() {
+		switch panicked := recover().(type) {
+		case nil, ended:
+		default:
+			t.result.Verdict = Failed
+			t.result.Why = fmt.Sprintf("the judge panicked: %v\n%s", panicked, debug.Stack())
+		}
 	}()
-	<-done
+	do()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -19,38 +20,44 @@ var variables = environment.VersionedOptions{
 	EnvOptions:        []cel.EnvOption{cel.Variable("object", cel.DynType), cel.Variable("sample", cel.DynType)},
 }
 
-// expression is a compiled CEL expression whose result is a bool.
-type expression struct {
-	text    string // or what it stands for
+// Expression is a CEL expression whose result is a bool.
+type Expression struct {
+	text    string
 	program cel.Program
 }
 
-func compile(text string) (*expression, error) {
+// UnmarshalYAML compiles the expression.
+func (e *Expression) UnmarshalYAML(node *yaml.Node) error {
+	if err := e.compile(node.Value); err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	return nil
+}
+
+func (e *Expression) compile(text string) error {
+	e.text = text
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(variables)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	env, err := set.Env(environment.StoredExpressions)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, issues.Err()
+		return issues.Err()
 	}
 	if kind := ast.OutputType(); !kind.IsExactType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("the result is of type %s, and must be a bool", kind)
+		return fmt.Errorf("the result is of type %s, and must be a bool", kind)
 	}
-	program, err := env.Program(ast, cel.CostLimit(1_000_000))
-	if err != nil {
-		return nil, err
-	}
-	return &expression{text, program}, nil
+	e.program, err = env.Program(ast, cel.CostLimit(1_000_000))
+	return err
 }
 
 // holds returns nil if the expression is true, and otherwise why it isn't. An error in it, such as a
 // field that isn't there yet, counts as false.
-func (e *expression) holds(object, sample *unstructured.Unstructured) error {
+func (e *Expression) holds(object, sample *unstructured.Unstructured) error {
 	result, _, err := e.program.Eval(map[string]any{"object": object.Object, "sample": sample.Object})
 	switch {
 	case err != nil:

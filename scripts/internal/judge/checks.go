@@ -19,22 +19,32 @@ type Check struct {
 
 	// Alone says that no other check may run at the same time.
 	Alone bool
-	// requires returns what the check needs and judge.yaml lacks, or "". It may be nil.
-	requires func(*Config) string
-	judge    func(*scenario)
+	// needs is the field of judge.yaml without which the check doesn't apply, or "".
+	needs string
+	judge func(*scenario)
 }
 
 // NotFor returns why an operator with this judge.yaml can't be judged by the check, or "".
 func (c Check) NotFor(config *Config) string {
-	if c.requires == nil {
+	has := map[string]bool{
+		"":              true,
+		"mutations":     len(config.Mutations) > 0,
+		"badInput":      len(config.BadInput) > 0,
+		"permissions":   config.Permissions != "",
+		"secondReplica": config.SecondReplica != nil,
+		"endpoints":     config.Endpoints != Endpoints{},
+		"cost":          len(config.Cost) > 0,
+	}
+	if has[c.needs] {
 		return ""
 	}
-	return c.requires(config)
+	return "judge.yaml has no " + c.needs
 }
 
 // All returns all checks, in the order of the report.
 func All() []Check {
-	return slices.Concat(workChecks(), writeChecks(), otherPeopleChecks(), statusChecks(), deletionChecks(), faultChecks(), replicaChecks(), accessChecks(), costChecks())
+	return slices.Concat(workChecks(), writeChecks(), otherPeopleChecks(), statusChecks(), deletionChecks(),
+		faultChecks(), replicaChecks(), accessChecks(), costChecks())
 }
 
 // Find returns the checks of these names, or all if there are none.

@@ -3,7 +3,6 @@ package judge
 // Which requests does the operator send, and which may it send?
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -24,13 +23,8 @@ func accessChecks() []Check {
 			Why: "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps " +
 				"an attacker who takes over the operator.",
 			Lesson: "03-workqueue/README.md",
-			requires: func(config *Config) string {
-				if config.Permissions == "" {
-					return "judge.yaml has no permissions"
-				}
-				return ""
-			},
-			judge: permissionsAreUsed,
+			needs:  "permissions",
+			judge:  permissionsAreUsed,
 		},
 		{
 			Name:    "reads",
@@ -43,39 +37,31 @@ func accessChecks() []Check {
 	}
 }
 
-// lifecycle takes samples through all that can happen to them.
+// lifecycle takes samples through all that can happen to them. Other checks judge whether the
+// operator does its work, so most of the waits may fail here.
 func (s *scenario) lifecycle() {
 	var args []string
 	if s.config.SecondReplica != nil {
 		args = s.config.SecondReplica.Args // an election has permissions of its own
 	}
 	s.start(args...)
-	sample := s.create(s.sample("used"))
-	s.awaits(sample)
+	sample := s.ready("used")[0]
 	owned := s.owned(sample)
-	for _, m := range s.mutations {
-		s.patch(sample, string(m.Patch))
-		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, m) }); err != nil {
-			s.unable("%v: see the check mutations", err)
-		}
+	for _, m := range s.config.Mutations {
+		s.mutate(sample, m)
 	}
-	undone := s.driftOne(sample)
-	if err := s.within(s.config.Limits.Converge.Duration, undone); err != nil {
-		s.step("%v: see the check drift", err)
-	}
-	for _, object := range s.owned(sample) {
-		s.remove(object, metav1.DeletePropagationBackground)
-	}
-	_ = s.becomes(sample) // the check recreate judges that
+	_ = s.soon(s.interfereOnce(sample))
+	s.remove(metav1.DeletePropagationBackground, s.owned(sample)...)
+	_ = s.becomes(sample)
 	for _, bad := range s.config.BadInput {
-		s.step("patch %s: %s", title(sample), bad.Patch)
-		if _, err := s.tryPatch(sample, types.MergePatchType, bad.Patch); err != nil {
+		s.step("patch %s: %s", title(sample), asJSON(bad.Patch))
+		if _, err := s.tryPatch(sample, types.MergePatchType, asJSON(bad.Patch)); err != nil {
 			s.step("%v", err) // which is best
 		}
 		s.pass(settled)
 	}
-	s.remove(sample, metav1.DeletePropagationBackground)
-	_ = s.within(s.config.Limits.Converge.Duration, func() error { return s.areGone(sample) }) // the check delete-background judges that
+	s.remove(metav1.DeletePropagationBackground, sample)
+	_ = s.soon(func() error { return s.areGone(sample) })
 	s.takeNames(owned)
 	s.create(s.sample("used"))
 	s.pass(2 * settled)
@@ -87,32 +73,33 @@ func (s *scenario) lifecycle() {
 func permissionsAreUsed(s *scenario) {
 	s.lifecycle()
 	usage := operator.Compare(s.permissions.Rules, s.requests(), s.config.UnusedPermissions)
-	s.measure("permissions", float64(len(usage.Granted)), "")
+	s.measure("permissions: %d", len(usage.Granted))
 	for _, right := range slices.Sorted(maps.Keys(usage.Missing)) {
-		s.find(Error, seen(usage.Missing[right]), "a permission is missing: %s", right)
+		s.found(Error, asEvidence(usage.Missing[right]), "a permission is missing: %s", right)
 	}
-	granted := func(what string) []Evidence {
-		return []Evidence{{At: time.Now(), Text: filepath.Base(s.config.Permissions) + " grants it, and " + what}}
-	}
+	file := filepath.Base(s.config.Permissions)
 	for _, right := range usage.Wildcards {
-		s.find(Warning, granted("so the operator may do more than the file lists"), "a permission is a wildcard: %s", right)
+		s.found(Warning, []Evidence{noted("%s grants it, and so the operator may do more than the file lists", file)},
+			"a permission is a wildcard: %s", right)
 	}
 	for _, right := range usage.Unused {
-		s.find(Warning, granted(fmt.Sprintf("the operator has used %d permissions, but not this one", len(usage.Used))), "a permission is never used: %s", right)
+		evidence := noted("%s grants it, and the operator has used %d permissions, but not this one", file, len(usage.Used))
+		s.found(Warning, []Evidence{evidence}, "a permission is never used: %s", right)
 	}
 }
 
 func readsAreCheap(s *scenario) {
 	s.settles("read")
-	s.step("the judge waits %v", s.config.Limits.Quiet.Duration)
+	s.step("the judge waits %v", s.config.Limits.Quiet)
 	began := time.Now()
-	s.pass(s.config.Limits.Quiet.Duration)
+	s.pass(s.config.Limits.Quiet)
 	expensive := s.since(time.Time{}, func(r audit.Request) bool {
-		query := r.Query()
-		return r.Verb == "list" && r.Resource != "" && r.Code < 300 && query.Get("resourceVersion") == "" && query.Get("limit") == ""
+		isList := r.Verb == "list" && r.Resource != "" && r.Code < 300
+		return isList && r.Query().Get("resourceVersion") == "" && r.Query().Get("limit") == ""
 	})
 	if len(expensive) > 0 {
-		s.find(Warning, seen(expensive), "the operator sends list requests that have neither a resourceVersion nor a limit")
+		s.found(Warning, asEvidence(expensive), "the operator sends list requests that have neither a resourceVersion "+
+			"nor a limit")
 	}
 	polls := map[string][]audit.Request{}
 	for _, request := range s.since(began, func(r audit.Request) bool {
@@ -123,7 +110,8 @@ func readsAreCheap(s *scenario) {
 	for _, uri := range slices.Sorted(maps.Keys(polls)) {
 		if requests := polls[uri]; len(requests) >= 2 {
 			first := requests[0]
-			s.find(Warning, seen(requests), "the operator polls: %s", operator.Right(first.Verb, first.Resource, first.Group))
+			s.found(Warning, asEvidence(requests), "the operator polls: %s",
+				operator.Right(first.Verb, first.Resource, first.Group))
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -21,13 +21,8 @@ func costChecks() []Check {
 			Promise: "the endpoints for metrics and probes respond",
 			Why:     "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
 			Lesson:  "05-controller-runtime/more/production.md",
-			requires: func(config *Config) string {
-				if config.Endpoints == (Endpoints{}) {
-					return "judge.yaml has no endpoints"
-				}
-				return ""
-			},
-			judge: endpointsRespond,
+			needs:   "endpoints",
+			judge:   endpointsRespond,
 		},
 		{
 			Name:    "cost",
@@ -36,13 +31,8 @@ func costChecks() []Check {
 				"objects each time it works on one of them, or because its cache lacks an index.",
 			Lesson: "02-informers/README.md",
 			Alone:  true,
-			requires: func(config *Config) string {
-				if len(config.Cost) == 0 {
-					return "judge.yaml has no cost"
-				}
-				return ""
-			},
-			judge: costGrowsLinearly,
+			needs:  "cost",
+			judge:  costGrowsLinearly,
 		},
 	}
 }
@@ -55,61 +45,52 @@ func endpointsRespond(s *scenario) {
 			continue
 		}
 		s.step("get %s", url)
-		code, body, err := s.get(url)
-		if err != nil || code >= 300 {
-			s.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("GET %s: status %d, error %v", url, code, err), Detail: body}}, "the endpoint %s doesn't respond", name)
+		if err := s.get(url); err != nil {
+			s.found(Error, []Evidence{noted("%v", err)}, "the endpoint %s doesn't respond", name)
 		}
 	}
 }
 
-func (s *scenario) get(url string) (code int, body string, err error) {
+func (s *scenario) get(url string) error {
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
 	if err != nil {
-		return 0, "", err
+		return err
 	}
 	response, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
 	if err != nil {
-		return 0, "", err
+		return err
 	}
 	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, 2000))
-	return response.StatusCode, string(content), err
+	if response.StatusCode >= 300 {
+		content, _ := io.ReadAll(io.LimitReader(response.Body, 2000))
+		return fmt.Errorf("GET %s: %s: %s", url, response.Status, content)
+	}
+	return nil
 }
 
-// cost is what some objects cost the operator.
+// cost is what each of some objects costs the operator.
 type cost struct {
 	objects  int
-	requests int
-	cpu      time.Duration
-	before   uint64 // memory in bytes, without these objects
-	rss      uint64 // and with them
-	took     time.Duration
+	requests float64
+	cpu      float64 // in ms
+	memory   float64 // in KiB
 }
-
-func (c cost) perObject(value float64) float64 { return value / float64(c.objects) }
-
-// grown is how many KiB of memory the objects need.
-func (c cost) grown() float64 { return (float64(c.rss) - float64(c.before)) / (1 << 10) }
 
 func costGrowsLinearly(s *scenario) {
 	r := s.start()
-	s.awaits(s.create(s.sample("warm-up")))
-	var costs []cost
+	s.ready("warm-up")
+	var before cost
 	made := 0
 	for _, count := range s.config.Cost {
 		c, ok := s.costOf(r, made, count)
 		if !ok {
 			break
 		}
+		if made > 0 {
+			s.foundGrowth(before, c)
+		}
 		made += count
-		costs = append(costs, c)
-		s.measure(fmt.Sprintf("%d objects: requests per object", count), c.perObject(float64(c.requests)), "")
-		s.measure(fmt.Sprintf("%d objects: CPU time per object", count), c.perObject(c.cpu.Seconds()*1000), "ms")
-		s.measure(fmt.Sprintf("%d objects: memory", count), float64(c.rss)/(1<<20), "MiB")
-		s.measure(fmt.Sprintf("%d objects: time until all are ready", count), c.took.Seconds(), "s")
-	}
-	for i := 1; i < len(costs); i++ {
-		s.foundGrowth(costs[i-1], costs[i])
+		before = c
 	}
 }
 
@@ -119,18 +100,18 @@ func costGrowsLinearly(s *scenario) {
 func (s *scenario) foundGrowth(few, many cost) {
 	for _, measure := range []struct {
 		of          string
-		few, many   float64 // per object
+		few, many   float64
 		times, plus float64
 		unit        string
 	}{
-		{"requests", few.perObject(float64(few.requests)), many.perObject(float64(many.requests)), 2, 1, "requests"},
-		{"CPU time", few.perObject(few.cpu.Seconds() * 1000), many.perObject(many.cpu.Seconds() * 1000), 3, 10, "ms"},
-		{"memory", few.perObject(few.grown()), many.perObject(many.grown()), 4, 100, "KiB"},
+		{"requests", few.requests, many.requests, 2, 1, "requests"},
+		{"CPU time", few.cpu, many.cpu, 3, 10, "ms"},
+		{"memory", few.memory, many.memory, 4, 100, "KiB"},
 	} {
 		if measure.many > measure.times*max(measure.few, 0)+measure.plus {
-			s.find(Warning, []Evidence{
-				{At: time.Now(), Text: fmt.Sprintf("%d objects: %.1f %s for each", few.objects, measure.few, measure.unit)},
-				{At: time.Now(), Text: fmt.Sprintf("%d objects: %.1f %s for each", many.objects, measure.many, measure.unit)},
+			s.found(Warning, []Evidence{
+				noted("%d objects: %.1f %s for each", few.objects, measure.few, measure.unit),
+				noted("%d objects: %.1f %s for each", many.objects, measure.many, measure.unit),
 			}, "with more objects, each one costs more %s", measure.of)
 		}
 	}
@@ -142,51 +123,55 @@ func (s *scenario) costOf(r *running, first, count int) (c cost, ok bool) {
 	s.step("create %d samples", count)
 	began, before := time.Now(), s.usage(r)
 	samples := make([]*unstructured.Unstructured, count)
-	var creating sync.WaitGroup
-	slots := make(chan struct{}, 8)
-	errs := make(chan error, count)
-	for i := range count {
-		slots <- struct{}{}
-		creating.Go(func() {
-			defer func() { <-slots }()
-			sample := s.sample(fmt.Sprintf("cost-%d", first+i))
-			created, err := s.api(sample).Create(s.Context(), sample, metav1.CreateOptions{FieldManager: manager})
-			samples[i] = created
-			errs <- err
+	var creating errgroup.Group
+	creating.SetLimit(8)
+	for i := range samples {
+		sample := s.sample(fmt.Sprintf("cost-%d", first+i))
+		creating.Go(func() (err error) {
+			samples[i], err = s.api(sample).Create(s.Context(), sample, metav1.CreateOptions{FieldManager: manager})
+			return err
 		})
 	}
-	creating.Wait()
-	close(errs)
-	for err := range errs {
-		s.must(err)
-	}
-	limit := s.config.Limits.Converge.Duration + time.Duration(count)*100*time.Millisecond
+	s.must(creating.Wait())
+	limit := s.config.Limits.Converge + time.Duration(count)*100*time.Millisecond
 	for _, sample := range samples {
-		if err := s.within(max(limit-time.Since(began), time.Second), func() error { return s.isReady(sample) }); err != nil {
-			sent := float64(len(r.Proxy.Requests())-before.requests) / float64(count)
-			s.find(Error, append([]Evidence{{At: time.Now(), Text: fmt.Sprintf("%.1f requests for each object so far; %v", sent, err)}}, s.crashes()...),
+		rest := max(limit-time.Since(began), time.Second)
+		if err := s.within(rest, func() error { return s.isReady(sample) }); err != nil {
+			sent := float64(s.usage(r).requests-before.requests) / float64(count)
+			s.found(Error, append([]Evidence{noted("%.1f requests for each object so far; %v", sent, err)}, s.crashes()...),
 				"%d samples that are created at once aren't ready within %v", count, limit)
-			return cost{}, false
+			return c, false
 		}
 	}
 	took := time.Since(began)
-	if err := s.settle(time.Now().Add(s.config.Limits.Converge.Duration)); err != nil {
-		s.unable("%v", err)
-	}
+	s.awaitSettled()
 	after := s.usage(r)
-	return cost{objects: count, requests: after.requests - before.requests, cpu: after.cpu - before.cpu, before: before.rss, rss: after.rss, took: took}, true
+	each := func(value float64) float64 { return value / float64(count) }
+	c = cost{
+		objects:  count,
+		requests: each(float64(after.requests - before.requests)),
+		cpu:      each((after.cpu - before.cpu).Seconds() * 1000),
+		memory:   each((float64(after.memory) - float64(before.memory)) / (1 << 10)),
+	}
+	s.measure("%d objects: %.1f requests, %.1f ms of CPU time and %.1f KiB of memory for each, all ready after %.1f s",
+		count, c.requests, c.cpu, c.memory, took.Seconds())
+	return c, true
 }
 
-// usage is what the replica has used so far.
-func (s *scenario) usage(r *running) (c cost) {
-	c.requests = len(r.Proxy.Requests())
+// usage is what a replica has used so far.
+type usage struct {
+	requests int
+	cpu      time.Duration
+	memory   uint64 // in bytes
+}
+
+func (s *scenario) usage(r *running) usage {
 	p, err := process.NewProcessWithContext(s.Context(), int32(r.PID()))
 	s.must(err)
 	times, err := p.TimesWithContext(s.Context())
 	s.must(err)
-	c.cpu = time.Duration((times.User + times.System) * float64(time.Second))
 	memory, err := p.MemoryInfoWithContext(s.Context())
 	s.must(err)
-	c.rss = memory.RSS
-	return c
+	cpu := time.Duration((times.User + times.System) * float64(time.Second))
+	return usage{len(r.Proxy.Requests()), cpu, memory.RSS}
 }

@@ -3,7 +3,6 @@ package judge
 // Does the operator leave alone what belongs to others?
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,13 +49,8 @@ func otherPeopleChecks() []Check {
 			Why: "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the " +
 				"API server busy until then.",
 			Lesson: "03-workqueue/README.md",
-			requires: func(config *Config) string {
-				if len(config.BadInput) == 0 {
-					return "judge.yaml has no badInput"
-				}
-				return ""
-			},
-			judge: badInputIsRefused,
+			needs:  "badInput",
+			judge:  badInputIsRefused,
 		},
 	}
 }
@@ -78,99 +72,85 @@ func foreignFieldsSurvive(s *scenario) {
 		all := []foreign{
 			{"label", func(o *unstructured.Unstructured) bool { return o.GetLabels()[foreignKey] == "yes" }},
 			{"annotation", func(o *unstructured.Unstructured) bool { return o.GetAnnotations()[foreignKey] == "yes" }},
-			{"finalizer", func(o *unstructured.Unstructured) bool { return slices.Contains(o.GetFinalizers(), foreignFinalizer) }},
+			{"finalizer", func(o *unstructured.Unstructured) bool {
+				return slices.Contains(o.GetFinalizers(), foreignFinalizer)
+			}},
 		}
-		changed := s.patch(object, fmt.Sprintf(`{"metadata":{"labels":{%[1]q:"yes"},"annotations":{%[1]q:"yes"},"finalizers":%[2]s}}`,
+		changed := s.patch(object, fmt.Sprintf(
+			`{"metadata":{"labels":{%[1]q:"yes"},"annotations":{%[1]q:"yes"},"finalizers":%[2]s}}`,
 			foreignKey, asJSON(append(object.GetFinalizers(), foreignFinalizer))))
 		if s.addSidecar(changed) {
 			all = append(all, foreign{"sidecar", hasSidecar})
 		}
-		s.settle(time.Now().Add(s.config.Limits.Converge.Duration))
+		_ = s.settle() // provoke judges that
 		s.provoke(sample, changed)
+		now := s.history.now(object)
+		if now == nil {
+			s.found(Error, s.evidence(began, object), "a %s with somebody else's fields disappears", object.GetKind())
+			continue
+		}
 		for _, f := range all {
-			now := s.now(object)
-			if now == nil {
-				s.find(Error, s.evidence(began, object), "a %s with somebody else's fields disappears", object.GetKind())
-				break
-			}
 			if !f.in(now) {
-				s.find(Error, s.evidence(began, object), "a %s loses the %s that somebody else added", object.GetKind(), f.what)
+				s.found(Error, s.evidence(began, object), "a %s loses the %s that somebody else added", object.GetKind(), f.what)
 			}
 		}
 	}
-}
-
-func asJSON(value any) string {
-	content, _ := json.Marshal(value) // strings and maps can't fail
-	return string(content)
 }
 
 // addSidecar adds a container to the Pods of an object, if it has a template for them.
 func (s *scenario) addSidecar(object *unstructured.Unstructured) bool {
-	containers, found, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-	if !found || len(containers) == 0 {
+	containers := containersOf(object)
+	if len(containers) == 0 {
 		return false
 	}
-	first, _ := containers[0].(map[string]any)
 	s.step("add a sidecar to %s", title(object))
-	patch := asJSON([]map[string]any{{"op": "add", "path": "/spec/template/spec/containers/-", "value": map[string]any{"name": sidecar, "image": first["image"]}}})
-	_, err := s.tryPatch(object, types.JSONPatchType, []byte(patch))
+	added := map[string]any{"name": sidecar, "image": containers[0].(map[string]any)["image"]}
+	patch := []map[string]any{{"op": "add", "path": "/spec/template/spec/containers/-", "value": added}}
+	_, err := s.tryPatch(object, types.JSONPatchType, asJSON(patch))
 	return err == nil
 }
 
-func hasSidecar(object *unstructured.Unstructured) bool {
+func containersOf(object *unstructured.Unstructured) []any {
 	containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-	return slices.ContainsFunc(containers, func(c any) bool { return c.(map[string]any)["name"] == sidecar })
+	return containers
+}
+
+func hasSidecar(object *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(containersOf(object), func(c any) bool { return c.(map[string]any)["name"] == sidecar })
 }
 
 // provoke makes the operator write an owned object: by a mutation, and by drift.
 func (s *scenario) provoke(sample, object *unstructured.Unstructured) {
-	if len(s.mutations) > 0 {
-		m := s.mutations[0]
-		s.patch(sample, string(m.Patch))
-		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, m) }); err != nil {
-			s.unable("%v: see the check mutations", err)
-		}
+	if len(s.config.Mutations) > 0 {
+		s.mutate(sample, s.config.Mutations[0])
 	}
-	now := s.now(object)
-	if now == nil {
-		return
-	}
-	if drifts := s.drifts(now); len(drifts) > 0 {
-		s.step("change %s of %s by hand", drifts[0].path, title(object))
-		if _, err := s.tryPatch(object, drifts[0].patchType, drifts[0].patch); err != nil {
-			s.step("%v", err) // the operator has just deleted or changed it
+	if now := s.history.now(object); now != nil {
+		if drifts := s.drifts(now); len(drifts) > 0 {
+			s.interfere(sample, now, drifts[0])
 		}
 	}
 	s.pass(settled)
-	if err := s.settle(time.Now().Add(s.config.Limits.Converge.Duration)); err != nil {
-		s.unable("%v: see the check converge", err)
-	}
+	s.awaitSettled()
 }
 
 func takenNameIsLeftAlone(s *scenario) {
 	sample := s.settles("taken")[0]
 	owned := s.owned(sample)
 	s.replicas[0].Stop()
-	s.remove(sample, metav1.DeletePropagationBackground)
-	for _, object := range owned {
-		s.remove(object, metav1.DeletePropagationBackground)
-	}
-	err := s.within(s.config.Limits.Converge.Duration, func() error {
-		if s.now(sample) != nil {
-			s.forceDelete(sample)
+	s.remove(metav1.DeletePropagationBackground, sample)
+	s.remove(metav1.DeletePropagationBackground, owned...)
+	s.await(func() error {
+		if s.history.now(sample) != nil {
+			s.setFinalizers(sample, nil)
 			return errors.New("the sample isn't gone")
 		}
 		return s.areGone(owned...)
 	})
-	if err != nil {
-		s.unable("%v", err)
-	}
 	s.pass(settled) // the kubelet's last delete of a Pod names no UID, and could meet the new one
 	theirs := s.takeNames(owned)
 	s.pass(settled) // the scheduler changes new Pods
 	for i := range theirs {
-		if theirs[i] = s.now(theirs[i]); theirs[i] == nil {
+		if theirs[i] = s.history.now(theirs[i]); theirs[i] == nil {
 			s.unable("an object that the judge has created is gone, although the operator wasn't running")
 		}
 	}
@@ -180,15 +160,15 @@ func takenNameIsLeftAlone(s *scenario) {
 	s.create(s.sample("taken"))
 	failed := s.catchesUp("free")
 	for _, before := range theirs {
-		now := s.now(before)
+		now := s.history.now(before)
 		switch {
 		case now == nil:
-			s.find(Error, s.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
+			s.found(Error, s.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
 		case len(now.GetOwnerReferences()) > len(before.GetOwnerReferences()):
-			s.find(Error, s.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted "+
+			s.found(Error, s.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted "+
 				"together with that owner", before.GetKind())
-		case asJSON(now.Object["spec"]) != asJSON(before.Object["spec"]) || asJSON(now.Object["data"]) != asJSON(before.Object["data"]):
-			s.find(Error, s.evidence(began, before), "somebody else's %s is changed", before.GetKind())
+		case differ(now, before, "spec") || differ(now, before, "data"):
+			s.found(Error, s.evidence(began, before), "somebody else's %s is changed", before.GetKind())
 		}
 	}
 	if failed != nil && len(s.result.Findings) == 0 {
@@ -196,21 +176,23 @@ func takenNameIsLeftAlone(s *scenario) {
 	}
 }
 
+func differ(a, b *unstructured.Unstructured, field string) bool {
+	return asJSON(a.Object[field]) != asJSON(b.Object[field])
+}
+
 // takeNames creates objects of somebody else with the names of these, which are being deleted.
 func (s *scenario) takeNames(owned []*unstructured.Unstructured) (theirs []*unstructured.Unstructured) {
 	for _, object := range owned {
 		copied := s.theirs(object)
-		err := s.within(s.config.Limits.Converge.Duration, func() error {
+		s.await(func() error {
 			created, err := s.api(copied).Create(s.Context(), copied, metav1.CreateOptions{FieldManager: "somebody"})
-			if err == nil {
-				s.made[created.GetUID()] = true
-				theirs = append(theirs, created)
+			if err != nil {
+				return fmt.Errorf("%s can't be created by hand: %w", title(object), err)
 			}
-			return err
+			s.made[created.GetUID()] = true
+			theirs = append(theirs, created)
+			return nil
 		})
-		if err != nil {
-			s.unable("%s can't be created by hand: %v", title(object), err)
-		}
 	}
 	return theirs
 }
@@ -218,18 +200,14 @@ func (s *scenario) takeNames(owned []*unstructured.Unstructured) (theirs []*unst
 // theirs returns an object with the same name that nobody's controller has made.
 func (s *scenario) theirs(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	name := object.GetName()
 	delete(object.Object, "status")
-	object.Object["metadata"] = map[string]any{"name": name, "namespace": s.namespace, "labels": map[string]any{"owner": "somebody"}}
+	object.Object["metadata"] = map[string]any{
+		"name": object.GetName(), "namespace": s.namespace, "labels": map[string]any{"owner": "somebody"},
+	}
 	for _, assigned := range []string{"clusterIP", "clusterIPs", "nodeName"} {
 		unstructured.RemoveNestedField(object.Object, "spec", assigned)
 	}
 	return object
-}
-
-func (s *scenario) forceDelete(object *unstructured.Unstructured) {
-	_, err := s.api(object).Patch(s.Context(), object.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	s.must(ignoreNotFound(err))
 }
 
 // conflictsLoseNothing changes owned objects while the operator's watches are late, and makes it
@@ -240,27 +218,24 @@ func conflictsLoseNothing(s *scenario) {
 	fault := s.replicas[0].Proxy.Delay(2 * time.Second)
 	s.step("events reach the operator 2s late")
 	began := time.Now()
-	const rounds = 3
-	for round := range rounds {
+	rounds := []string{"judge.example.com/round-1", "judge.example.com/round-2", "judge.example.com/round-3"}
+	for i, annotation := range rounds {
 		for _, object := range owned {
-			s.patch(object, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/round-%d":"yes"}}}`, round))
+			s.annotate(object, annotation)
 		}
-		if len(s.mutations) > 0 {
-			m := s.mutations[round%len(s.mutations)]
-			s.patch(sample, string(m.Patch))
+		if mutations := s.config.Mutations; len(mutations) > 0 {
+			s.patch(sample, asJSON(mutations[i%len(mutations)].Patch))
 		}
 		s.pass(700 * time.Millisecond)
 	}
 	s.pass(2 * time.Second)
 	fault.Stop()
-	s.awaits(sample)
+	s.awaitReady(sample)
 	for _, object := range owned {
-		for round := range rounds {
-			if disappears(s.history.of(object.GetUID()), fmt.Sprintf("judge.example.com/round-%d", round)) {
-				s.find(Error, s.evidence(began, object), "an annotation that somebody else added to a %s while the "+
-					"operator's events were late is lost", object.GetKind())
-				break
-			}
+		versions := s.history.of(object)
+		if slices.ContainsFunc(rounds, func(annotation string) bool { return disappears(versions, annotation) }) {
+			s.found(Error, s.evidence(began, object), "an annotation that somebody else added to a %s while the "+
+				"operator's events were late is lost", object.GetKind())
 		}
 	}
 }
@@ -299,51 +274,51 @@ func longestPause(start time.Time, requests []audit.Request, end time.Time) (lon
 
 func badInputIsRefused(s *scenario) {
 	accepted := 0
+	r := s.start()
 	for i, bad := range s.config.BadInput {
-		name := fmt.Sprintf("bad-%d", i)
-		if i == 0 {
-			s.start()
-		}
-		sample := s.create(s.sample(name))
-		s.awaits(sample)
-		before, used := s.owned(sample), s.usage(s.replicas[0])
+		sample := s.ready(fmt.Sprintf("bad-%d", i))[0]
+		before, used := s.owned(sample), s.usage(r)
 		began := time.Now()
-		s.step("patch %s: %s", title(sample), bad.Patch)
-		_, err := s.tryPatch(sample, types.MergePatchType, bad.Patch)
+		s.step("patch %s: %s", title(sample), asJSON(bad.Patch))
+		_, err := s.tryPatch(sample, types.MergePatchType, asJSON(bad.Patch))
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
 			continue // the API server or a webhook refuses it, which is best
 		}
 		s.must(err)
 		accepted++
-		_ = s.within(s.config.Limits.Quiet.Duration/2, func() error { // it may need no request for that
-			if len(s.since(began, func(audit.Request) bool { return true })) == 0 {
+		_ = s.within(s.config.Limits.Quiet/2, func() error { // it may need no request for that
+			if len(s.since(began, everyRequest)) == 0 {
 				return errors.New("the operator hasn't noticed the bad input")
 			}
 			return nil
 		})
-		noticed := time.Now()
-		s.pass(s.config.Limits.Quiet.Duration / 2)
-		ended := time.Now()
-		watched := ended.Sub(noticed)
-		requests := s.since(noticed, func(audit.Request) bool { return true })
-		if float64(len(requests)) > loop*watched.Seconds() || longestPause(noticed, requests, ended) < min(pause, watched/4) {
-			s.find(Error, seen(requests), "the bad input %q makes the operator send %d requests in %v", bad.Name, len(requests), watched.Round(time.Second))
-		}
-		if crashes := s.crashes(); len(crashes) == 0 {
-			if cpu := s.usage(s.replicas[0]).cpu - used.cpu; cpu > time.Since(began)/2 {
-				s.find(Error, []Evidence{{At: time.Now(), Text: fmt.Sprintf("%v of CPU time in %v", cpu.Round(time.Millisecond), watched.Round(time.Millisecond))}},
-					"the bad input %q keeps a processor busy", bad.Name)
-			}
+		s.foundLoop(bad.Name)
+		if cpu := s.usage(r).cpu - used.cpu; len(s.crashes()) == 0 && cpu > time.Since(began)/2 {
+			s.found(Error, []Evidence{noted("%v of CPU time in %v", cpu, time.Since(began))},
+				"the bad input %q keeps a processor busy", bad.Name)
 		}
 		for _, object := range before {
-			now := s.now(object)
-			if now == nil || asJSON(now.Object["spec"]) != asJSON(object.Object["spec"]) {
-				s.find(Error, s.evidence(began, object), "the bad input %q changes or deletes a %s", bad.Name, object.GetKind())
+			if now := s.history.now(object); now == nil || differ(now, object, "spec") {
+				s.found(Error, s.evidence(began, object), "the bad input %q changes or deletes a %s", bad.Name, object.GetKind())
 			}
 		}
 		s.foundCrashes()
 	}
 	if accepted == 0 {
 		s.step("the API server refuses all of badInput, so the operator never sees it")
+	}
+}
+
+// foundLoop watches the operator for some time. It is a finding if the bad input that the operator
+// has just noticed makes it loop.
+func (s *scenario) foundLoop(badInput string) {
+	noticed := time.Now()
+	s.pass(s.config.Limits.Quiet / 2)
+	lasted := time.Since(noticed)
+	requests := s.since(noticed, everyRequest)
+	never := longestPause(noticed, requests, noticed.Add(lasted)) < min(pause, lasted/4)
+	if never || float64(len(requests)) > loop*lasted.Seconds() {
+		s.found(Error, asEvidence(requests), "the bad input %q makes the operator send %d requests in %v",
+			badInput, len(requests), lasted.Round(time.Second))
 	}
 }

@@ -20,9 +20,9 @@ func statusChecks() []Check {
 			Why: "Without observedGeneration, nobody can tell whether a status is about the current spec or an " +
 				"older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end " +
 				"of the previous rollout for the end of the new one.",
-			Lesson:   "03-workqueue/README.md",
-			requires: hasMutations,
-			judge:    generationIsObserved,
+			Lesson: "03-workqueue/README.md",
+			needs:  "mutations",
+			judge:  generationIsObserved,
 		},
 		{
 			Name:    "conditions",
@@ -38,59 +38,55 @@ func statusChecks() []Check {
 func generationIsObserved(s *scenario) {
 	sample := s.settles("observed")[0]
 	began := time.Now()
-	sample = s.patch(sample, string(s.mutations[0].Patch))
-	if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, s.mutations[0]) }); err != nil {
-		s.unable("%s: see the check mutations", s.plain(err))
-	}
+	s.mutate(sample, s.config.Mutations[0])
 	s.pass(settled)
-	if err := s.settle(time.Now().Add(s.config.Limits.Converge.Duration)); err != nil {
-		s.unable("%s: see the check converge", s.plain(err))
-	}
-	now := s.now(sample)
+	s.awaitSettled()
+	now := s.history.now(sample)
 	if now.GetGeneration() == 1 {
 		s.skip("the generation stays 1, because the first mutation changes only metadata")
 	}
-	observed, found := observedGeneration(now)
-	switch {
-	case !found:
-		s.find(Warning, []Evidence{{At: time.Now(), Text: title(now), Detail: text(now)}}, "neither the status nor "+
-			"any of its conditions has an observedGeneration")
-	case observed != now.GetGeneration():
-		err := s.within(s.config.Limits.Converge.Duration, func() error {
-			now = s.now(sample)
-			if observed, _ = observedGeneration(now); observed != now.GetGeneration() {
-				return fmt.Errorf("observedGeneration is %d, but the generation is %d", observed, now.GetGeneration())
-			}
-			return nil
-		})
-		if err != nil {
-			s.find(Error, s.evidence(began, now), "observedGeneration lags behind the generation after a mutation")
-			return
-		}
+	if _, found := observedGeneration(now); !found {
+		s.found(Warning, []Evidence{{time.Now(), title(now), asYAML(now)}},
+			"neither the status nor any of its conditions has an observedGeneration")
+	} else if !s.promise(began, s.config.Limits.Converge, sample, func() error { return s.isObserved(sample) },
+		"observedGeneration lags behind the generation after a mutation") {
+		return
 	}
-	s.findReadyTooSoon(now)
+	s.foundReadyTooSoon(sample)
 }
 
-// findReadyTooSoon reports a finding if the sample was ever ready for its generation before the
-// rollout of a Deployment, or another kind of workload, that it owns had begun.
-func (s *scenario) findReadyTooSoon(sample *unstructured.Unstructured) {
-	owned := slices.DeleteFunc(s.owned(sample), func(object *unstructured.Unstructured) bool {
+// isObserved returns nil if the status is about the present spec.
+func (s *scenario) isObserved(sample *unstructured.Unstructured) error {
+	now := s.history.now(sample)
+	if observed, _ := observedGeneration(now); observed != now.GetGeneration() {
+		return fmt.Errorf("observedGeneration is %d, but the generation is %d", observed, now.GetGeneration())
+	}
+	return nil
+}
+
+// foundReadyTooSoon is a finding if the sample was ever ready for its generation before the rollout
+// of a Deployment, or another kind of workload, that it owns had begun.
+func (s *scenario) foundReadyTooSoon(sample *unstructured.Unstructured) {
+	workloads := slices.DeleteFunc(s.owned(sample), func(object *unstructured.Unstructured) bool {
 		_, found := observedGeneration(object)
 		return !found || object.GroupVersionKind().Group != appsv1.GroupName
 	})
-	for _, v := range s.history.of(sample.GetUID()) {
-		if observed, _ := observedGeneration(v.object); observed != v.object.GetGeneration() || s.ready.holds(v.object, v.object) != nil {
+	for _, v := range s.history.of(sample) {
+		if observed, _ := observedGeneration(v.object); observed != v.object.GetGeneration() {
 			continue
 		}
-		for _, object := range owned {
+		if s.config.Ready.holds(v.object) != nil {
+			continue
+		}
+		for _, object := range workloads {
 			then := s.history.asOf(v.object.GetResourceVersion(), object)
 			if then == nil {
 				continue
 			}
 			if observed, _ := observedGeneration(then); observed < then.GetGeneration() {
-				s.find(Error, []Evidence{
-					{At: v.at, Text: title(v.object), Detail: text(v.object)},
-					{At: v.at, Text: title(then) + " at that time", Detail: text(then)},
+				s.found(Error, []Evidence{
+					{v.at, title(v.object), asYAML(v.object)},
+					{v.at, title(then) + " at that time", asYAML(then)},
 				}, "a sample was ready too soon: the rollout of its %s hadn't begun yet", object.GetKind())
 				return
 			}
@@ -123,40 +119,43 @@ func conditions(object *unstructured.Unstructured) (all []map[string]any) {
 
 func conditionsAreWellFormed(s *scenario) {
 	sample := s.settles("conditions")[0]
-	if len(s.mutations) > 0 {
-		s.patch(sample, string(s.mutations[0].Patch))
-		s.awaits(sample)
+	if len(s.config.Mutations) > 0 {
+		s.patch(sample, asJSON(s.config.Mutations[0].Patch))
+		s.awaitReady(sample)
 	}
-	s.patch(sample, `{"metadata":{"annotations":{"judge.example.com/unrelated":"yes"}}}`)
+	s.annotate(sample, "judge.example.com/unrelated")
 	s.pass(settled)
-	versions := s.history.of(sample.GetUID())
 	last := map[string]map[string]any{} // by type
-	seenAny := false
-	said := map[string]bool{}
-	find := func(v snapshot, format string, args ...any) {
-		what := fmt.Sprintf(format, args...)
-		if !said[what] {
-			said[what] = true
-			s.find(Error, []Evidence{{At: v.at, Text: title(v.object), Detail: asYAML(v.object.Object["status"])}}, "%s", what)
-		}
-	}
-	for _, v := range versions {
+	found := map[string]bool{}
+	for _, v := range s.history.of(sample) {
 		for _, condition := range conditions(v.object) {
-			seenAny = true
 			kind := fmt.Sprint(condition["type"])
-			if reason, _ := condition["reason"].(string); reason == "" {
-				find(v, "the condition %s has no reason", kind)
-			}
-			if transition, _ := condition["lastTransitionTime"].(string); transition == "" {
-				find(v, "the condition %s has no lastTransitionTime", kind)
-			}
-			if before := last[kind]; before != nil && before["status"] == condition["status"] && before["lastTransitionTime"] != condition["lastTransitionTime"] {
-				find(v, "the lastTransitionTime of the condition %s changes, although its status doesn't", kind)
-			}
+			wrong := whatIsWrong(condition, last[kind])
 			last[kind] = condition
+			if wrong != "" && !found[wrong] {
+				found[wrong] = true
+				s.found(Error, []Evidence{{v.at, title(v.object), asYAML(v.object)}}, "%s", wrong)
+			}
 		}
 	}
-	if !seenAny {
+	if len(last) == 0 {
 		s.skip("%s has no conditions", sample.GetKind())
 	}
+}
+
+// whatIsWrong compares a condition with what it was before, which may be nil. It returns "" if nothing
+// is wrong.
+func whatIsWrong(condition, before map[string]any) string {
+	kind := condition["type"]
+	reason, _ := condition["reason"].(string)
+	transition, _ := condition["lastTransitionTime"].(string)
+	switch {
+	case reason == "":
+		return fmt.Sprintf("the condition %s has no reason", kind)
+	case transition == "":
+		return fmt.Sprintf("the condition %s has no lastTransitionTime", kind)
+	case before["status"] == condition["status"] && before["lastTransitionTime"] != transition:
+		return fmt.Sprintf("the lastTransitionTime of the condition %s changes, although its status doesn't", kind)
+	}
+	return ""
 }

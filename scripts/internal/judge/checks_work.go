@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
@@ -30,9 +31,9 @@ func workChecks() []Check {
 			Promise: "each change to a sample reaches the objects that it owns",
 			Why: "The spec is how users tell the operator what to do. If a change to it has no effect, they can't " +
 				"tell a slow operator from a broken one.",
-			Lesson:   "01-raw-watch/README.md",
-			requires: hasMutations,
-			judge:    mutationsReach,
+			Lesson: "01-raw-watch/README.md",
+			needs:  "mutations",
+			judge:  mutationsReach,
 		},
 		{
 			Name:    "drift",
@@ -58,7 +59,8 @@ func workChecks() []Check {
 				"operator by hand.",
 			Lesson: "01-raw-watch/README.md",
 			judge: func(s *scenario) {
-				startsLater(s, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(s.samples[0].GroupVersionKind().Group) })
+				group := s.samples[0].GroupVersionKind().Group
+				startsLater(s, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(group) })
 			},
 		},
 		{
@@ -79,39 +81,28 @@ func startsLater(s *scenario, missing string, hide func(*faultproxy.Proxy) *faul
 	var fault *faultproxy.Fault
 	r := s.startBehind(func(p *faultproxy.Proxy) { fault = hide(p) })
 	sample := s.create(s.sample("early"))
-	lasts := s.config.Limits.Quiet.Duration / 2
+	lasts := s.config.Limits.Quiet / 2
 	s.step("%s for %v", missing, lasts)
-	err := s.within(s.config.Limits.Converge.Duration, func() error {
+	s.await(func() error {
 		if fault.Hits() == 0 {
 			return fmt.Errorf("the operator doesn't notice that %s: it has sent %d requests", missing, len(r.Proxy.Requests()))
 		}
 		return nil
 	})
-	if err != nil {
-		s.unable("%v", err)
-	}
 	began := time.Now()
 	s.pass(lasts)
-	if requests := s.since(began, func(audit.Request) bool { return true }); float64(len(requests)) > loop*lasts.Seconds() {
-		s.find(Error, seen(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
+	if requests := s.since(began, everyRequest); float64(len(requests)) > loop*lasts.Seconds() {
+		s.found(Error, asEvidence(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
 	}
 	s.step("now nothing is missing")
 	fault.Stop()
 	began = time.Now()
-	if err := s.within(s.config.Limits.Recover.Duration, func() error { return s.isReady(sample) }); err != nil {
-		s.find(Error, s.evidence(began, sample), "%s at first, and when that is fixed, the operator doesn't do its "+
-			"work within %v: %s", missing, s.config.Limits.Recover.Duration, s.plain(err))
-		return
+	limit := s.config.Limits.Recover
+	if s.promise(began, limit, sample, func() error { return s.isReady(sample) },
+		"%s at first, and when that is fixed, the operator doesn't do its work within %v", missing, limit) {
+		s.measure("restarts: %d", len(s.crashes()))
+		s.measure("time until it works: %.2f s", time.Since(began).Seconds())
 	}
-	s.measure("restarts", float64(len(s.crashes())), "")
-	s.measure("time until it works", time.Since(began).Seconds(), "s")
-}
-
-func hasMutations(config *Config) string {
-	if len(config.Mutations) == 0 {
-		return "judge.yaml has no mutations"
-	}
-	return ""
 }
 
 func converges(s *scenario) {
@@ -120,11 +111,9 @@ func converges(s *scenario) {
 		began := time.Now()
 		created := s.create(s.renamed(sample, sample.GetName()))
 		if err := s.becomes(created); err != nil {
-			s.find(Error, s.evidence(began, created), "%s doesn't converge: %s", title(sample), s.plain(err))
-			continue
-		}
-		if i == 0 {
-			s.measure("time until the first sample is ready", time.Since(began).Seconds()-settled.Seconds(), "s")
+			s.found(Error, s.evidence(began, created), "%s doesn't converge: %s", title(sample), plain(err))
+		} else if i == 0 {
+			s.measure("time until the first sample is ready: %.2f s", (time.Since(began) - settled).Seconds())
 		}
 	}
 	s.foundCrashes()
@@ -138,10 +127,10 @@ func (s *scenario) evidence(since time.Time, object *unstructured.Unstructured) 
 		requests = s.requests()
 	}
 	slices.SortStableFunc(requests, func(x, y audit.Request) int { return s.distance(x, object) - s.distance(y, object) })
-	slices.SortStableFunc(requests[:min(len(requests), mostSeen)], inOrder)
-	evidence = seen(requests)
-	if now := s.now(object); now != nil {
-		evidence = append(evidence, Evidence{At: time.Now(), Text: title(now) + " now", Detail: text(now)})
+	slices.SortStableFunc(requests[:min(len(requests), mostShown)], inOrder)
+	evidence = asEvidence(requests)
+	if now := s.history.now(object); now != nil {
+		evidence = append(evidence, Evidence{time.Now(), title(now) + " now", asYAML(now)})
 	}
 	return append(evidence, s.crashes()...)
 }
@@ -155,53 +144,36 @@ func (s *scenario) distance(r audit.Request, object *unstructured.Unstructured) 
 	return 1
 }
 
-func (s *scenario) crashes() (crashes []Evidence) {
-	for _, r := range s.replicas {
-		crashes = append(crashes, r.exits()...)
-	}
-	return crashes
-}
-
-// foundCrashes is a finding if the operator has exited by itself.
-func (s *scenario) foundCrashes() {
-	if crashes := s.crashes(); len(crashes) > 0 {
-		s.find(Error, crashes, "the operator exits unexpectedly")
-	}
-}
-
 func mutationsReach(s *scenario) {
-	for i, m := range s.mutations {
-		var sample *unstructured.Unstructured
-		if i == 0 {
-			sample = s.settles(fmt.Sprintf("mutated-%d", i))[0]
-		} else {
-			sample = s.create(s.sample(fmt.Sprintf("mutated-%d", i)))
-			s.awaits(sample)
-		}
+	s.start()
+	for i, m := range s.config.Mutations {
+		sample := s.ready(fmt.Sprintf("mutated-%d", i))[0]
 		began := time.Now()
-		sample = s.patch(sample, string(m.Patch))
-		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.hasEffect(sample, m) }); err != nil {
-			s.find(Error, s.evidence(began, sample), "the mutation %q doesn't have the expected effect: %s", m.Name, s.plain(err))
+		sample = s.patch(sample, asJSON(m.Patch))
+		if !s.promise(began, s.config.Limits.Converge, sample, func() error { return s.hasEffect(sample, m) },
+			"the mutation %q doesn't have the expected effect", m.Name) {
 			continue
 		}
 		if err := s.becomes(sample); err != nil {
-			s.find(Error, s.evidence(began, sample), "after the mutation %q, the sample doesn't converge: %s", m.Name, s.plain(err))
+			s.found(Error, s.evidence(began, sample), "after the mutation %q, the sample doesn't converge: %s",
+				m.Name, plain(err))
 		}
 	}
 }
 
 // hasEffect returns nil if the objects that the sample owns are as the mutation's expectations say.
-func (s *scenario) hasEffect(sample *unstructured.Unstructured, m mutation) error {
-	now := s.now(sample)
+func (s *scenario) hasEffect(sample *unstructured.Unstructured, m Mutation) error {
+	now := s.history.now(sample)
 	if now == nil {
 		return fmt.Errorf("%s is gone", title(sample))
 	}
-	for _, e := range m.expect {
-		owned := slices.DeleteFunc(s.owned(now), func(object *unstructured.Unstructured) bool { return object.GetKind() != e.kind })
-		if e.expression != nil {
-			err := fmt.Errorf("there is no %s", e.kind)
+	for _, e := range m.Expect {
+		isOther := func(object *unstructured.Unstructured) bool { return object.GetKind() != e.Kind }
+		owned := slices.DeleteFunc(s.owned(now), isOther)
+		if e.CEL != nil {
+			err := fmt.Errorf("there is no %s", e.Kind)
 			for _, object := range owned {
-				if err = e.holds(object, now); err == nil {
+				if err = e.CEL.holds(object, now); err == nil {
 					break
 				}
 			}
@@ -209,8 +181,8 @@ func (s *scenario) hasEffect(sample *unstructured.Unstructured, m mutation) erro
 				return err
 			}
 		}
-		if e.count != nil && len(owned) != *e.count {
-			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.kind, len(owned), *e.count)
+		if e.Count != nil && len(owned) != *e.Count {
+			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.Kind, len(owned), *e.Count)
 		}
 	}
 	return nil
@@ -220,37 +192,44 @@ func driftIsReverted(s *scenario) {
 	sample := s.settles("drifted")[0]
 	tried := 0
 	for _, object := range s.owned(sample) {
-		for _, leaf := range s.drifts(object) {
-			tried++
+		for _, d := range s.drifts(object) {
 			began := time.Now()
-			s.step("change %s of %s by hand, from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes)
-			drifted, err := s.tryPatch(object, leaf.patchType, leaf.patch)
-			if err != nil {
-				s.step("%v", err) // the operator has just deleted or changed it
-				tried--
+			reverted := s.interfere(sample, object, d)
+			if reverted == nil {
 				continue
 			}
-			err = s.within(s.config.Limits.Converge.Duration, func() error {
-				now := s.nowOrReplaced(sample, drifted)
-				if now == nil {
-					return errors.New("it is gone")
-				}
-				if value := leaf.valueIn(now); fmt.Sprint(value) != fmt.Sprint(leaf.was) {
-					return fmt.Errorf("%s is %v", leaf.path, value)
-				}
-				return nil
-			})
-			if err != nil {
-				s.find(Error, append([]Evidence{{At: began, Text: fmt.Sprintf("the judge changes %s of %s from %v to %v", leaf.path, title(object), leaf.was, leaf.becomes), Detail: string(leaf.patch)}},
-					s.evidence(began, drifted)...), "a manual change to %s of a %s isn't reverted, although the operator set "+
-					"that field", leaf.path, object.GetKind())
+			tried++
+			if s.soon(reverted) != nil {
+				change := fmt.Sprintf("the judge changes %s of %s from %v to %v", d, title(object), d.was, d.becomes)
+				s.found(Error, append([]Evidence{{began, change, d.patch}}, s.evidence(began, object)...),
+					"a manual change to %s of a %s isn't reverted, although the operator set that field", d, object.GetKind())
 			}
-			s.awaits(sample)
+			s.awaitReady(sample)
 		}
 	}
 	if tried == 0 {
 		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, " +
-			"set by the operator according to managedFields, and not immutable")
+			"set by the operator, and not immutable")
+	}
+}
+
+// interfere changes a field of an object that the sample owns, and returns a function that returns
+// nil when the operator has reverted that. It returns nil if the object has just changed.
+func (s *scenario) interfere(sample, object *unstructured.Unstructured, d drift) (reverted func() error) {
+	s.step("change %s of %s by hand, from %v to %v", d, title(object), d.was, d.becomes)
+	if _, err := s.tryPatch(object, types.JSONPatchType, d.patch); err != nil {
+		s.step("%v", err)
+		return nil
+	}
+	return func() error {
+		now := s.nowOrReplaced(sample, object)
+		if now == nil {
+			return fmt.Errorf("%s is gone", title(object))
+		}
+		if value := d.in(now); fmt.Sprint(value) != fmt.Sprint(d.was) {
+			return fmt.Errorf("%s of %s is %v", d, title(now), value)
+		}
+		return nil
 	}
 }
 
@@ -258,19 +237,19 @@ func deletedComesBack(s *scenario) {
 	sample := s.settles("deleted")[0]
 	for _, object := range s.owned(sample) {
 		began := time.Now()
-		s.remove(object, metav1.DeletePropagationBackground)
-		err := s.within(s.config.Limits.Converge.Duration, func() error {
+		s.remove(metav1.DeletePropagationBackground, object)
+		isBack := func() error {
 			for _, other := range s.owned(sample) {
-				if other.GetKind() == object.GetKind() && other.GetUID() != object.GetUID() && other.GetDeletionTimestamp() == nil {
+				isNew := other.GetUID() != object.GetUID() && other.GetDeletionTimestamp() == nil
+				if isNew && other.GetKind() == object.GetKind() {
 					return nil
 				}
 			}
-			return errors.New("it doesn't come back")
-		})
-		if err != nil {
-			s.find(Error, s.evidence(began, sample), "a deleted %s doesn't come back", object.GetKind())
+			return errors.New("nothing has replaced it")
+		}
+		if !s.promise(began, s.config.Limits.Converge, sample, isBack, "a deleted %s doesn't come back", object.GetKind()) {
 			return
 		}
 	}
-	s.awaits(sample)
+	s.awaitReady(sample)
 }

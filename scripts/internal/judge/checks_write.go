@@ -4,7 +4,10 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -48,14 +51,15 @@ func fewWrites(s *scenario) {
 	perObject := map[string][]audit.Request{}
 	for _, write := range writes {
 		if write.Code < 300 {
-			key := fmt.Sprintf("%s %s", withoutSubresource(write.Resource), write.Name)
+			key := withoutSubresource(write.Resource) + " " + write.Name
 			perObject[key] = append(perObject[key], write)
 		}
 	}
-	s.measure("writes per sample", float64(len(writes)), "")
+	s.measure("writes per sample: %d", len(writes))
 	for object, writes := range perObject {
 		if most := s.config.Limits.WritesPerObject; len(writes) > most {
-			s.find(Warning, seen(writes), "%s is written %d times until %s is ready, but the limit is %d", object, len(writes), title(sample), most)
+			s.found(Warning, asEvidence(writes), "%s is written %d times until %s is ready, but the limit is %d",
+				object, len(writes), title(sample), most)
 		}
 	}
 }
@@ -69,7 +73,7 @@ func staysQuiet(s *scenario) {
 		{"nothing happens", func(int) {}},
 		{"the watches end and all objects are listed again", func(int) { s.replicas[0].Proxy.GoneAsEvent() }},
 		{"somebody annotates the sample", func(round int) {
-			s.patch(sample, fmt.Sprintf(`{"metadata":{"annotations":{"judge.example.com/unrelated":"%d"}}}`, round))
+			s.annotate(sample, fmt.Sprintf("judge.example.com/unrelated-%d", round))
 		}},
 		{"somebody labels an owned object", func(round int) {
 			for _, object := range s.owned(sample) {
@@ -79,7 +83,7 @@ func staysQuiet(s *scenario) {
 	}
 	for _, occasion := range occasions {
 		writes := s.writesTwice(func(round int) {
-			lasts := s.config.Limits.Quiet.Duration
+			lasts := s.config.Limits.Quiet
 			if round == 1 {
 				lasts /= time.Duration(len(occasions))
 			}
@@ -88,7 +92,7 @@ func staysQuiet(s *scenario) {
 			s.pass(lasts)
 		})
 		if len(writes) > 0 {
-			s.find(Error, seen(writes), "the operator writes when %s", occasion.name)
+			s.found(Error, asEvidence(writes), "the operator writes when %s", occasion.name)
 		}
 	}
 	s.foundCrashes()
@@ -100,7 +104,7 @@ func (s *scenario) writesTwice(do func(round int)) (writes []audit.Request) {
 	for round := 1; round <= 2; round++ {
 		began := time.Now()
 		do(round)
-		if writes = s.writes(began); len(writes) == 0 || s.settle(time.Now().Add(s.config.Limits.Converge.Duration)) != nil {
+		if writes = s.writes(began); len(writes) == 0 || s.settle() != nil {
 			break
 		}
 	}
@@ -113,24 +117,32 @@ func restartsQuietly(s *scenario) {
 		s.step("stop the operator")
 		s.replicas[len(s.replicas)-1].Stop()
 		again := s.start()
-		if err := s.within(s.config.Limits.Converge.Duration, func() error { return s.watches(again) }); err != nil {
-			s.unable("after the restart, %v", err)
-		}
-		s.pass(max(settled, s.config.Limits.Quiet.Duration/4))
+		s.await(func() error { return s.watches(again, time.Time{}) })
+		s.pass(max(settled, s.config.Limits.Quiet/4))
 	})
 	if len(writes) > 0 {
-		s.find(Error, seen(writes), "after a restart, the operator writes although nothing has changed")
+		s.found(Error, asEvidence(writes), "after a restart, the operator writes although nothing has changed")
 	}
 }
 
-// watches returns nil if the replica watches the samples' kind.
-func (s *scenario) watches(r *running) error {
-	for _, request := range r.Proxy.Requests() {
-		if request.Verb == "watch" && request.Code < 300 && request.Resource == s.watched[0].Resource && request.Group == s.watched[0].Group {
-			return nil
-		}
+// watches returns nil if the replica has begun a watch of samples after that time.
+func (s *scenario) watches(r *running, when time.Time) error {
+	isNewWatch := func(r audit.Request) bool {
+		isWatch := r.Verb == "watch" && r.Code < 300
+		return isWatch && slices.Contains(names(s.ofSamples), r.Resource) && r.Received.After(when)
 	}
-	return fmt.Errorf("the operator doesn't watch %s", s.watched[0].Resource)
+	if !slices.ContainsFunc(r.Proxy.Requests(), isNewWatch) {
+		return fmt.Errorf("the operator doesn't watch %s again", s.ofSamples[0].Resource)
+	}
+	return nil
+}
+
+// names are the names of resources, such as deployments.
+func names(resources []schema.GroupVersionResource) (names []string) {
+	for _, resource := range resources {
+		names = append(names, resource.Resource)
+	}
+	return names
 }
 
 // foundNoOps is a finding for the writes that the server has answered with the object as it was.
@@ -148,6 +160,6 @@ func (s *scenario) foundNoOps(writes []audit.Request, when string) {
 		last[object] = write.ResourceVersion
 	}
 	if len(same) > 0 {
-		s.find(Warning, seen(same), "%s, the operator writes what is already stored", when)
+		s.found(Warning, asEvidence(same), "%s, the operator writes what is already stored", when)
 	}
 }

@@ -1,17 +1,18 @@
 package judge
 
 import (
-	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/operators/scripts/internal/testkit"
 )
 
 const valid = `version: v1
 manifests: [crd.yaml]
-samples:
-- sample.yaml
+samples: [sample.yaml]
 owns:
 - {apiVersion: apps/v1, kind: Deployment}
 ready: {condition: Ready}
@@ -26,50 +27,41 @@ limits:
 
 func read(t *testing.T, text string) (*Config, error) {
 	t.Helper()
-	dir := t.TempDir()
-	for name, content := range map[string]string{"judge.yaml": text, "crd.yaml": "", "sample.yaml": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	config, err := Read(filepath.Join(dir, "judge.yaml"))
-	if err != nil {
-		err = errorText(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
-	}
-	return config, err
+	dir := testkit.Write(t, t.TempDir(), map[string]string{
+		"judge.yaml": text, "crd.yaml": "", "sample.yaml": "", "foo.yaml": "", "rbac.yaml": "",
+	})
+	return Read(filepath.Join(dir, "judge.yaml"))
 }
-
-type errorText string
-
-func (e errorText) Error() string { return string(e) }
 
 func TestRead(t *testing.T) {
 	config, err := read(t, valid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := config.Limits; got.Converge.Duration != time.Minute || got.Quiet.Duration != 10*time.Second || got.Shutdown.Duration != 30*time.Second {
+	if got := config.Limits; got.Converge != time.Minute || got.Quiet != 10*time.Second {
 		t.Errorf("the limits are %v", got)
 	}
 	if got := config.Samples[0]; !filepath.IsAbs(got) || filepath.Base(got) != "sample.yaml" {
 		t.Errorf("the sample is %s, want an absolute path", got)
 	}
-	if got := string(config.Mutations[0].Patch); got != `{"spec":{"replicas":3}}` {
+	if got := asJSON(config.Mutations[0].Patch); got != `{"spec":{"replicas":3}}` {
 		t.Errorf("the patch is %s", got)
 	}
 }
 
-func TestReadNamesLineAndField(t *testing.T) {
+func TestReadSaysWhatIsWrong(t *testing.T) {
 	for sentence, test := range map[string]struct{ old, new, want string }{
-		"an unknown field":          {"limits:", "limit:", "judge.yaml:13: limit: there is no such field: judge explain judge.yaml lists all fields"},
-		"a missing field":           {"ready: {condition: Ready}\n", "", "judge.yaml:1: the file: missing property 'ready'"},
-		"another version":           {"version: v1", "version: v2", "judge.yaml:1: version: value must be 'v1'"},
-		"two ways to be ready":      {"{condition: Ready}", "{condition: Ready, cel: 'true'}", "judge.yaml:7: ready: maxProperties: got 2, want 1"},
-		"a duration without a unit": {"converge: 1m", "converge: '30'", "judge.yaml:14: limits.converge: '30' does not match pattern"},
-		"a kind that is a number":   {"kind: Deployment}", "kind: 7}", "judge.yaml:6: owns.0.kind: got number, want string"},
-		"a file that doesn't exist": {"- sample.yaml", "- other.yaml", "judge.yaml:4: samples.0: there is no file other.yaml"},
-		"no YAML":                   {"version: v1", "version: [", "judge.yaml: yaml: line 2"},
-		"an empty file":             {valid, "", "judge.yaml is empty"},
+		"an unknown field":          {"limits:", "limit:", "line 12: field limit not found"},
+		"a missing field":           {"samples: [sample.yaml]\n", "", "samples is missing"},
+		"another version":           {"version: v1", "version: v2", "version must be v1"},
+		"two ways to be ready":      {"{condition: Ready}", "{condition: Ready, cel: 'true'}", "either condition or cel"},
+		"a duration without a unit": {"converge: 1m", "converge: '30'", "line 13: cannot unmarshal"},
+		"a list that is a text":     {"[sample.yaml]", "sample.yaml", "line 3: cannot unmarshal"},
+		"an expression with a typo": {"object.spec.replicas == 3", "object.spec.", "line 11: ERROR"},
+		"an expectation of nothing": {", cel: object.spec.replicas == 3", "", `"scale" expects a kind, and cel or count`},
+		"a file that doesn't exist": {"[sample.yaml]", "[other.yaml]", "other.yaml: no such file"},
+		"no YAML":                   {"version: v1", "version: [", "yaml: line 2"},
+		"an empty file":             {valid, "", "owns is missing"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := read(t, strings.Replace(valid, test.old, test.new, 1))
@@ -77,5 +69,44 @@ func TestReadNamesLineAndField(t *testing.T) {
 				t.Errorf("got the error\n%v\nwant\n%s", err, test.want)
 			}
 		})
+	}
+}
+
+// "judge explain judge.yaml" prints the reference, so that it must have all fields, with the defaults.
+func TestTheReferenceIsComplete(t *testing.T) {
+	config, err := read(t, Reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := reflect.ValueOf(*config)
+	for i := range fields.NumField() {
+		if fields.Field(i).IsZero() {
+			t.Errorf("the reference lacks %s", fields.Type().Field(i).Name)
+		}
+	}
+	if config.Limits != NewConfig().Limits {
+		t.Errorf("the reference's limits are %v, and the defaults are %v", config.Limits, NewConfig().Limits)
+	}
+}
+
+// Each judge.yaml in the repository is valid, and so are its samples and its permissions.
+func TestTheJudgeFiles(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testkit.Repository(), "scripts", "judge", "*", "*", "judge.yaml"))
+	if err != nil || len(files) < 9 {
+		t.Fatalf("found %q (%v), want those of seven chapters and two examples", files, err)
+	}
+	for _, file := range files {
+		config, err := Read(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		j := &judge{config: config}
+		if err := j.readSamples(); err != nil {
+			t.Error(err)
+		}
+		if _, err := j.grants(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,68 +1,111 @@
 package judge
 
-// The fields of an object that the operator owns, according to managedFields.
+// The fields of an object that the operator has set, and changes of them.
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/audit"
 )
 
+// leaf is a scalar in an object. Its path has the keys of maps and the indices of lists.
+type leaf struct {
+	path  []any
+	value any
+}
+
+// leaves returns all scalars of a value that is at this path, the highest first.
+func leaves(value any, path ...any) (all []leaf) {
+	below := func(value any, step any) { all = append(all, leaves(value, append(slices.Clone(path), step)...)...) }
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			below(value[key], key)
+		}
+	case []any:
+		for i, item := range value {
+			below(item, i)
+		}
+	case nil:
+	default:
+		all = append(all, leaf{path, value})
+	}
+	slices.SortStableFunc(all, func(a, b leaf) int { return len(a.path) - len(b.path) })
+	return all
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// String returns the path as CEL has it: spec.containers[0].image.
+func (l leaf) String() (text string) {
+	for _, step := range l.path {
+		if key, isKey := step.(string); !isKey {
+			text += fmt.Sprintf("[%d]", step)
+		} else if identifier.MatchString(key) {
+			text += "." + key
+		} else {
+			text += fmt.Sprintf("[%q]", key)
+		}
+	}
+	return strings.TrimPrefix(text, ".")
+}
+
+// pointer returns the path as a JSON patch has it: /spec/containers/0/image.
+func (l leaf) pointer() (text string) {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	for _, step := range l.path {
+		text += "/" + escape.Replace(fmt.Sprint(step))
+	}
+	return text
+}
+
+// in returns the value at this path in an object, or nil.
+func (l leaf) in(object *unstructured.Unstructured) any {
+	var at any = object.Object
+	for _, step := range l.path {
+		switch step := step.(type) {
+		case string:
+			fields, _ := at.(map[string]any)
+			at = fields[step]
+		case int:
+			list, _ := at.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			at = list[step]
+		}
+	}
+	return at
+}
+
 // drift is a change of one field.
 type drift struct {
-	path         fieldpath.Path
+	leaf
 	was, becomes any
-	patchType    types.PatchType
-	patch        []byte
+	patch        string // JSON patch
 }
 
 // mostDrifts is how many fields of an object the judge changes.
 const mostDrifts = 3
 
-// drifts returns changes of some of the fields that the operator owns. The API server accepts each
+// drifts returns changes of some of the fields that the operator has set. The API server accepts each
 // of them.
 func (s *scenario) drifts(object *unstructured.Unstructured) (drifts []drift) {
-	var paths []fieldpath.Path
-	first := s.history.of(object.GetUID())[0].object // only the operator has written this one
-	for _, entry := range first.GetManagedFields() {
-		if entry.Subresource != "" || entry.FieldsV1 == nil {
+	for _, field := range leaves(s.wanted(object)) {
+		if len(drifts) == mostDrifts || !isContent(field) {
 			continue
 		}
-		var set fieldpath.Set
-		if set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
-			continue
-		}
-		set.Leaves().Iterate(func(path fieldpath.Path) {
-			if isContent(path) {
-				paths = append(paths, path.Copy())
-			}
-		})
-	}
-	// With an update, managedFields also names the operator for the API server's defaults. What it
-	// wants is in the body of the write that created the object.
-	wanted := s.wanted(object)
-	paths = slices.DeleteFunc(paths, func(path fieldpath.Path) bool {
-		_, _, found := locate(wanted, path)
-		return !found
-	})
-	// The spec's own fields first, and then the deeper ones.
-	slices.SortStableFunc(paths, func(a, b fieldpath.Path) int { return len(a) - len(b) })
-	for _, path := range paths {
-		if d, ok := s.drift(object, path); ok {
+		if d, ok := s.driftOf(object, field); ok {
 			drifts = append(drifts, d)
-		}
-		if len(drifts) == mostDrifts {
-			break
 		}
 	}
 	return drifts
@@ -71,10 +114,8 @@ func (s *scenario) drifts(object *unstructured.Unstructured) (drifts []drift) {
 // wanted returns the object as the operator has sent it first.
 func (s *scenario) wanted(object *unstructured.Unstructured) (fields map[string]any) {
 	for _, write := range s.requests() {
-		if write.Name != object.GetName() || write.Code >= 300 || write.Verb != "create" && write.Verb != "patch" {
-			continue
-		}
-		if mapping := s.mapping(object); write.Resource != mapping.Resource.Resource || write.Group != mapping.Resource.Group {
+		isFirst := (write.Verb == "create" || write.Verb == "patch") && write.Code < 300
+		if !isFirst || withoutSubresource(write.Resource) != write.Resource || s.distance(write, object) > 0 {
 			continue
 		}
 		if yaml.Unmarshal([]byte(audit.Readable(write.Body)), &fields) == nil {
@@ -85,42 +126,29 @@ func (s *scenario) wanted(object *unstructured.Unstructured) (fields map[string]
 }
 
 // isContent reports whether a field is part of what the object is for.
-func isContent(path fieldpath.Path) bool {
-	if len(path) < 2 || path[0].FieldName == nil {
-		return false
-	}
-	switch *path[0].FieldName {
+func isContent(field leaf) bool {
+	switch field.path[0] {
 	case "metadata":
-		return path[1].FieldName != nil && *path[1].FieldName == "labels" && len(path) > 2
+		return len(field.path) > 2 && field.path[1] == "labels"
 	case "status", "apiVersion", "kind":
 		return false
 	}
 	return true
 }
 
-// drift returns a change of that field that the API server accepts.
-func (s *scenario) drift(object *unstructured.Unstructured, path fieldpath.Path) (drift, bool) {
-	d := drift{path: path, patchType: types.JSONPatchType}
-	pointer, was, found := locate(object.Object, path)
-	if !found {
-		return d, false
-	}
+// driftOf returns a change of that field that the API server accepts.
+func (s *scenario) driftOf(object *unstructured.Unstructured, field leaf) (d drift, ok bool) {
+	was := field.in(object)
+	dryRun := metav1.PatchOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}}
 	for _, other := range others(was) {
-		patch, err := json.Marshal([]map[string]any{
-			{"op": "test", "path": pointer, "value": was},
-			{"op": "replace", "path": pointer, "value": other},
-		})
-		if err != nil {
-			return d, false
-		}
-		result, err := s.api(object).Patch(s.Context(), object.GetName(), d.patchType, patch, metav1.PatchOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}})
-		if err != nil {
-			continue // it is immutable, or invalid
-		}
-		d.was, d.becomes, d.patch = was, other, patch
-		if fmt.Sprint(d.valueIn(result)) == fmt.Sprint(other) {
+		d = drift{field, was, other, asJSON([]map[string]any{
+			{"op": "test", "path": field.pointer(), "value": was},
+			{"op": "replace", "path": field.pointer(), "value": other},
+		})}
+		result, err := s.api(object).Patch(s.Context(), object.GetName(), types.JSONPatchType, []byte(d.patch), dryRun)
+		if err == nil && fmt.Sprint(field.in(result)) == fmt.Sprint(other) {
 			return d, true
-		}
+		} // otherwise it is immutable, or invalid
 	}
 	return d, false
 }
@@ -138,47 +166,4 @@ func others(was any) []any {
 		return []any{was + "-2"}
 	}
 	return nil
-}
-
-func (d drift) valueIn(object *unstructured.Unstructured) any {
-	_, at, _ := locate(object.Object, d.path)
-	return at
-}
-
-// locate returns a field's JSON pointer and value.
-func locate(object any, path fieldpath.Path) (pointer string, at any, found bool) {
-	at = object
-	for _, element := range path {
-		switch {
-		case element.FieldName != nil:
-			fields, isObject := at.(map[string]any)
-			if at, found = fields[*element.FieldName]; !isObject || !found {
-				return "", nil, false
-			}
-			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(*element.FieldName)
-		case element.Key != nil:
-			list, isList := at.([]any)
-			i := slices.IndexFunc(list, func(item any) bool { return hasKey(item, *element.Key) })
-			if !isList || i < 0 {
-				return "", nil, false
-			}
-			at, pointer = list[i], fmt.Sprintf("%s/%d", pointer, i)
-		case element.Index != nil:
-			list, isList := at.([]any)
-			if !isList || *element.Index >= len(list) {
-				return "", nil, false
-			}
-			at, pointer = list[*element.Index], fmt.Sprintf("%s/%d", pointer, *element.Index)
-		default:
-			return "", nil, false // an element of a set
-		}
-	}
-	return pointer, at, true
-}
-
-func hasKey(item any, key value.FieldList) bool {
-	fields, isObject := item.(map[string]any)
-	return isObject && !slices.ContainsFunc(key, func(field value.Field) bool {
-		return fmt.Sprint(fields[field.Name]) != fmt.Sprint(field.Value.Unstructured())
-	})
 }

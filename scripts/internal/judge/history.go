@@ -38,7 +38,9 @@ type history struct {
 }
 
 // follow begins to watch, and returns when all objects that exist are known. It ends with ctx.
-func follow(ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource) (*history, error) {
+func follow(
+	ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource,
+) (*history, error) {
 	h := &history{present: map[types.UID]*unstructured.Unstructured{}, next: make(chan struct{})}
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
 	for _, resource := range resources {
@@ -64,20 +66,18 @@ func (h *history) add(event watch.EventType, object any) {
 	if last, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
 		object = last.Obj
 	}
-	seen, isObject := object.(*unstructured.Unstructured)
-	if !isObject {
-		return
-	}
+	version := object.(*unstructured.Unstructured)
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if before := h.present[seen.GetUID()]; before != nil && event == watch.Modified && before.GetResourceVersion() == seen.GetResourceVersion() {
+	before := h.present[version.GetUID()]
+	if event == watch.Modified && before != nil && before.GetResourceVersion() == version.GetResourceVersion() {
 		return // a new list
 	}
-	h.versions = append(h.versions, snapshot{time.Now(), event, seen})
+	h.versions = append(h.versions, snapshot{time.Now(), event, version})
 	if event == watch.Deleted {
-		delete(h.present, seen.GetUID())
+		delete(h.present, version.GetUID())
 	} else {
-		h.present[seen.GetUID()] = seen
+		h.present[version.GetUID()] = version
 	}
 	h.wake()
 }
@@ -102,61 +102,53 @@ func (h *history) changes() <-chan struct{} {
 }
 
 // objects returns those that exist and that include accepts, sorted by kind and name.
-func (h *history) objects(include func(*unstructured.Unstructured) bool) (objects []*unstructured.Unstructured) {
+func (h *history) objects(include func(*unstructured.Unstructured) bool) []*unstructured.Unstructured {
 	h.mutex.Lock()
 	all := slices.Collect(maps.Values(h.present))
 	h.mutex.Unlock()
-	for _, object := range all { // without the mutex, because include may ask for others
-		if include(object) {
-			objects = append(objects, object)
-		}
-	}
+	// Without the mutex, because include may ask for other objects.
+	objects := slices.DeleteFunc(all, func(object *unstructured.Unstructured) bool { return !include(object) })
 	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int { return strings.Compare(title(a), title(b)) })
 	return objects
 }
 
-// last returns when the last version arrived.
-func (h *history) last() time.Time {
+// now returns an object as it is, or nil if it is gone.
+func (h *history) now(object *unstructured.Unstructured) *unstructured.Unstructured {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if len(h.versions) == 0 {
-		return time.Time{}
-	}
-	return h.versions[len(h.versions)-1].at
+	return h.present[object.GetUID()]
 }
 
 // since returns the versions that arrived after that time.
-func (h *history) since(when time.Time) (versions []snapshot) {
+func (h *history) since(when time.Time) []snapshot {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	for _, v := range h.versions {
-		if v.at.After(when) {
-			versions = append(versions, v)
-		}
+	first := slices.IndexFunc(h.versions, func(v snapshot) bool { return v.at.After(when) })
+	if first < 0 {
+		return nil
 	}
-	return versions
+	return slices.Clone(h.versions[first:])
+}
+
+// of returns all versions of an object.
+func (h *history) of(object *unstructured.Unstructured) []snapshot {
+	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != object.GetUID() })
 }
 
 // has reports whether this version of an object has arrived.
 func (h *history) has(object *unstructured.Unstructured) bool {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	return slices.ContainsFunc(h.versions, func(v snapshot) bool {
-		return v.object.GetUID() == object.GetUID() && v.object.GetResourceVersion() == object.GetResourceVersion()
+	return slices.ContainsFunc(h.of(object), func(v snapshot) bool {
+		return v.object.GetResourceVersion() == object.GetResourceVersion()
 	})
-}
-
-// of returns all versions of an object.
-func (h *history) of(uid types.UID) (versions []snapshot) {
-	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != uid })
 }
 
 // asOf returns the object as it was at that resourceVersion, or nil if it didn't exist yet. It
 // compares versions of different resources, which works only if they are stored in the same etcd,
 // as they are in the judge's clusters. Otherwise, the result is a guess.
 func (h *history) asOf(resourceVersion string, object *unstructured.Unstructured) (then *unstructured.Unstructured) {
-	for _, v := range h.of(object.GetUID()) {
-		if order, err := resourceversion.CompareResourceVersion(v.object.GetResourceVersion(), resourceVersion); err == nil && order <= 0 {
+	for _, v := range h.of(object) {
+		order, err := resourceversion.CompareResourceVersion(v.object.GetResourceVersion(), resourceVersion)
+		if err == nil && order <= 0 {
 			then = v.object
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"example.com/operators/scripts/internal/operator"
 )
 
 //go:embed report.html
@@ -17,24 +19,13 @@ var page string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"since":   func(at, began time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(began).Seconds()) },
-	"took":    func(r Result) string { return r.Ended.Sub(r.Began).Round(100 * time.Millisecond).String() },
+	"took":    Result.took,
 	"lanes":   lanes,
 	"verdict": func(r Result) string { return strings.ReplaceAll(string(r.Verdict), " ", "-") },
-	"lesson":  func(r Result) string { return checkOf(r).Lesson },
-	"reason":  func(r Result) string { return checkOf(r).Why },
 }).Parse(page))
 
 // WriteHTML writes the report as an HTML file.
 func (r Report) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, r) }
-
-func checkOf(r Result) Check {
-	for _, check := range All() {
-		if check.Name == r.Check {
-			return check
-		}
-	}
-	return Check{}
-}
 
 // lane is a line of the timeline: the requests for one resource and verb.
 type lane struct {
@@ -50,35 +41,33 @@ type mark struct {
 }
 
 // lanes are the timeline of a result. The first lane is what the judge did.
-func lanes(r Result) (all []lane) {
+func lanes(r Result) (all []*lane) {
 	whole := r.Ended.Sub(r.Began).Seconds()
 	if whole <= 0 {
 		return nil
 	}
-	at := func(when time.Time) float64 { return 100 * min(1, max(0, when.Sub(r.Began).Seconds()/whole)) }
-	steps := lane{Title: "the judge"}
-	for _, step := range r.Steps {
-		steps.Marks = append(steps.Marks, mark{at(step.At), "step", fmt.Sprintf("%.3f s: %s", step.At.Sub(r.Began).Seconds(), step.Text)})
+	byTitle := map[string]*lane{}
+	add := func(title, class string, at time.Time, text string) {
+		if byTitle[title] == nil {
+			byTitle[title] = &lane{Title: title}
+			all = append(all, byTitle[title])
+		}
+		after := at.Sub(r.Began).Seconds()
+		x := 100 * min(1, max(0, after/whole))
+		byTitle[title].Marks = append(byTitle[title].Marks, mark{x, class, fmt.Sprintf("%.3f s: %s", after, text)})
 	}
-	all = append(all, steps)
-	index := map[string]int{}
+	for _, step := range r.Steps {
+		add("the judge", "step", step.At, step.Text)
+	}
 	for _, request := range r.Requests {
-		title := request.Verb
-		if request.Resource != "" {
-			title += " " + request.Resource
-		} else {
+		title, class := operator.Right(request.Verb, request.Resource, request.Group), "ok"
+		if request.Resource == "" {
 			title = "discovery"
 		}
-		if _, known := index[title]; !known {
-			index[title] = len(all)
-			all = append(all, lane{Title: title})
-		}
-		class := "ok"
 		if request.Code >= 400 {
 			class = "refused"
 		}
-		l := &all[index[title]]
-		l.Marks = append(l.Marks, mark{at(request.At), class, fmt.Sprintf("%.3f s: %s %s: %d", request.At.Sub(r.Began).Seconds(), request.Verb, request.URI, request.Code)})
+		add(title, class, request.Answered, fmt.Sprintf("%s %s: %d", request.Verb, request.URI, request.Code))
 	}
 	return all
 }

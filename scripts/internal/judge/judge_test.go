@@ -148,7 +148,8 @@ func isFound(t *testing.T, name string) {
 		}
 	}
 	if !strings.Contains(strings.Join(found, "\n"), want.finding) {
-		t.Errorf("%s: %s %s: the findings are %q, want one that contains %q\n%s", want.check, result.Verdict, result.Why, found, want.finding, result.Log)
+		t.Errorf("%s: %s %s: the findings are %q, want one that contains %q\n%s",
+			want.check, result.Verdict, result.Why, found, want.finding, result.Log)
 	}
 }
 
@@ -164,10 +165,10 @@ func TestNoBugIsFound(t *testing.T) {
 	}
 	for _, result := range judgedWith(t, "none", limitOfCorrect, limitOfCorrect, others...) {
 		for _, finding := range result.Findings {
-			t.Errorf("%s: %s %+v", result.Check, finding.What, finding.Evidence)
+			t.Errorf("%s: %s %+v", result.Check.Name, finding.What, finding.Evidence)
 		}
 		if result.Verdict == judge.Failed {
-			t.Errorf("%s couldn't be judged: %s", result.Check, result.Why)
+			t.Errorf("%s couldn't be judged: %s", result.Check.Name, result.Why)
 		}
 	}
 }

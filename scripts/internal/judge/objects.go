@@ -10,23 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 )
 
-// of are the objects of that resource in this namespace.
-func (s *scenario) of(resource schema.GroupVersionResource) dynamic.ResourceInterface {
-	return s.dynamic.Resource(resource).Namespace(s.namespace)
-}
-
 // api returns the API of the object's resource in this namespace.
 func (s *scenario) api(object *unstructured.Unstructured) dynamic.ResourceInterface {
-	return s.of(s.mapping(object).Resource)
+	return s.dynamic.Resource(s.mapping(object).Resource).Namespace(s.namespace)
 }
 
 func (s *scenario) mapping(object *unstructured.Unstructured) *meta.RESTMapping {
-	mapping, err := s.mapper.RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
+	mapping, err := s.mappingOf(object.GroupVersionKind())
 	s.must(err)
 	return mapping
 }
@@ -52,58 +46,67 @@ func (s *scenario) create(object *unstructured.Unstructured) *unstructured.Unstr
 	created, err := s.api(object).Create(s.Context(), object, metav1.CreateOptions{FieldManager: manager})
 	s.must(err)
 	s.made[created.GetUID()] = true
-	s.seen(created)
+	s.awaitSeen(created)
 	return created
 }
 
 // patch changes an object by a JSON merge patch.
 func (s *scenario) patch(object *unstructured.Unstructured, patch string) *unstructured.Unstructured {
 	s.step("patch %s: %s", title(object), patch)
-	patched, err := s.tryPatch(object, types.MergePatchType, []byte(patch))
+	patched, err := s.tryPatch(object, types.MergePatchType, patch)
 	s.must(err)
 	return patched
 }
 
 // tryPatch changes an object, and waits until the history has the change.
-func (s *scenario) tryPatch(object *unstructured.Unstructured, kind types.PatchType, patch []byte) (*unstructured.Unstructured, error) {
-	patched, err := s.api(object).Patch(s.Context(), object.GetName(), kind, patch, metav1.PatchOptions{FieldManager: manager})
+func (s *scenario) tryPatch(
+	object *unstructured.Unstructured, kind types.PatchType, patch string,
+) (*unstructured.Unstructured, error) {
+	options := metav1.PatchOptions{FieldManager: manager}
+	patched, err := s.api(object).Patch(s.Context(), object.GetName(), kind, []byte(patch), options)
 	if err == nil {
-		s.seen(patched)
+		s.awaitSeen(patched)
 	}
 	return patched, err
 }
 
-// seen waits until the history has this version of an object. Otherwise, a check could take the
+// annotate adds an annotation of somebody else to an object.
+func (s *scenario) annotate(object *unstructured.Unstructured, key string) {
+	s.patch(object, asJSON(map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: "yes"}}}))
+}
+
+// setFinalizers replaces the finalizers of an object that may be gone by now.
+func (s *scenario) setFinalizers(object *unstructured.Unstructured, finalizers []string) {
+	patch := asJSON(map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
+	name, options := object.GetName(), metav1.PatchOptions{}
+	_, err := s.api(object).Patch(s.Context(), name, types.MergePatchType, []byte(patch), options)
+	s.must(ignoreNotFound(err))
+}
+
+// awaitSeen waits until the history has this version of an object. Otherwise, a check could take the
 // version before it for the result of a change.
-func (s *scenario) seen(object *unstructured.Unstructured) {
-	s.must(s.within(s.config.Limits.Converge.Duration, func() error {
+func (s *scenario) awaitSeen(object *unstructured.Unstructured) {
+	s.must(s.soon(func() error {
 		if !s.history.has(object) {
-			return fmt.Errorf("the judge's watch hasn't shown %s, resourceVersion %s", title(object), object.GetResourceVersion())
+			return fmt.Errorf("the judge's watch hasn't shown %s, version %s", title(object), object.GetResourceVersion())
 		}
 		return nil
 	}))
 }
 
-// remove deletes an object.
-func (s *scenario) remove(object *unstructured.Unstructured, how metav1.DeletionPropagation) {
-	s.step("delete %s (%s)", title(object), how)
-	err := s.api(object).Delete(s.Context(), object.GetName(), metav1.DeleteOptions{PropagationPolicy: &how})
-	s.must(ignoreNotFound(err))
-}
-
-// now returns an object as it is, or nil if it is gone.
-func (s *scenario) now(object *unstructured.Unstructured) *unstructured.Unstructured {
-	found := s.history.objects(func(other *unstructured.Unstructured) bool { return other.GetUID() == object.GetUID() })
-	if len(found) == 0 {
-		return nil
+// remove deletes objects.
+func (s *scenario) remove(how metav1.DeletionPropagation, objects ...*unstructured.Unstructured) {
+	for _, object := range objects {
+		s.step("delete %s (%s)", title(object), how)
+		err := s.api(object).Delete(s.Context(), object.GetName(), metav1.DeleteOptions{PropagationPolicy: &how})
+		s.must(ignoreNotFound(err))
 	}
-	return found[0]
 }
 
 // areGone returns nil if none of the objects exists.
 func (s *scenario) areGone(objects ...*unstructured.Unstructured) error {
 	for _, object := range objects {
-		if s.now(object) != nil {
+		if s.history.now(object) != nil {
 			return fmt.Errorf("%s is still there", title(object))
 		}
 	}
@@ -126,10 +129,11 @@ func (s *scenario) owned(sample *unstructured.Unstructured) []*unstructured.Unst
 	})
 }
 
-// nowOrReplaced is now, or if the object is gone, the owned object that has replaced it. Not every
-// field of an object can be changed back, so the operator may replace the object, such as a Pod.
+// nowOrReplaced returns an object as it is now, or if it is gone, the owned object that has replaced
+// it. Not every field of an object can be changed back, so the operator may replace the object, such
+// as a Pod.
 func (s *scenario) nowOrReplaced(sample, object *unstructured.Unstructured) *unstructured.Unstructured {
-	if now := s.now(object); now != nil {
+	if now := s.history.now(object); now != nil {
 		return now
 	}
 	for _, other := range s.owned(sample) {
@@ -142,22 +146,23 @@ func (s *scenario) nowOrReplaced(sample, object *unstructured.Unstructured) *uns
 
 // isTheClusters reports whether Kubernetes itself creates that object in each namespace.
 func isTheClusters(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "ConfigMap" && object.GetName() == "kube-root-ca.crt" ||
-		object.GetKind() == "ServiceAccount" && object.GetName() == "default"
+	return slices.Contains([]string{"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, title(object))
 }
 
-func (s *scenario) samplesHere() (count int) {
+func (s *scenario) samplesHere() int {
+	kind := s.samples[0].GroupVersionKind().GroupKind()
 	return len(s.history.objects(func(object *unstructured.Unstructured) bool {
-		return object.GetKind() == s.samples[0].GetKind() && object.GroupVersionKind().Group == s.samples[0].GroupVersionKind().Group
+		return object.GroupVersionKind().GroupKind() == kind
 	}))
 }
 
 func (s *scenario) isOwnedKind(object *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(s.config.Owns, func(kind metav1.TypeMeta) bool {
-		return kind.Kind == object.GetKind() && kind.GroupVersionKind().Group == object.GroupVersionKind().Group
+	return slices.ContainsFunc(s.config.Owns, func(kind Kind) bool {
+		return kind.gvk().GroupKind() == object.GroupVersionKind().GroupKind()
 	})
 }
 
 func refersTo(object, owner *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() })
+	isOwner := func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() }
+	return slices.ContainsFunc(object.GetOwnerReferences(), isOwner)
 }

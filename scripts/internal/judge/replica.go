@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"example.com/operators/scripts/internal/audit"
@@ -32,30 +33,35 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *runn
 	s.Cleanup(replica.Proxy.Close)
 	replica.Proxy.Follow(func(audit.Request) { s.history.happened() })
 	do(replica.Proxy)
-	r := &running{Replica: replica}
-	values := map[string]string{"{kubeconfig}": kubeconfig, "{namespace}": s.namespace, "{metrics}": s.freePort(), "{probes}": s.freePort()}
-	var pairs []string
-	for name, value := range values {
-		pairs = append(pairs, name, value)
-	}
-	replace := strings.NewReplacer(pairs...).Replace
-	r.endpoints = Endpoints{Metrics: replace(s.config.Endpoints.Metrics), Healthz: replace(s.config.Endpoints.Healthz), Readyz: replace(s.config.Endpoints.Readyz)}
+	replace := strings.NewReplacer("{kubeconfig}", kubeconfig, "{namespace}", s.namespace,
+		"{metrics}", s.freePort(), "{probes}", s.freePort()).Replace
 	var args []string
-	for _, arg := range append(s.command[1:len(s.command):len(s.command)], more...) {
+	for _, arg := range slices.Concat(s.command[1:], more) {
 		args = append(args, replace(arg))
 	}
 	s.step("start %s %s", filepath.Base(s.command[0]), strings.Join(args, " "))
-	s.must(r.Start(process.Options{Binary: s.command[0], Args: args, Env: process.Pings}))
+	s.must(replica.Start(process.Options{Binary: s.command[0], Args: args, Env: process.Pings}))
+	e := s.config.Endpoints
+	r := &running{replica, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
 	s.replicas = append(s.replicas, r)
 	return r
 }
 
-// exits are how often the replica has exited unasked.
-func (r *running) exits() (evidence []Evidence) {
-	for _, exit := range r.Exits() {
-		evidence = append(evidence, Evidence{At: exit.At, Text: fmt.Sprintf("the operator exits: %v", exit.Why), Detail: exit.Log})
+// crashes are the exits of all replicas that nobody has asked for.
+func (s *scenario) crashes() (crashes []Evidence) {
+	for _, r := range s.replicas {
+		for _, exit := range r.Exits() {
+			crashes = append(crashes, Evidence{exit.At, fmt.Sprintf("the operator exits: %v", exit.Why), exit.Log})
+		}
 	}
-	return evidence
+	return crashes
+}
+
+// foundCrashes is a finding if the operator has exited by itself.
+func (s *scenario) foundCrashes() {
+	if crashes := s.crashes(); len(crashes) > 0 {
+		s.found(Error, crashes, "the operator exits unexpectedly")
+	}
 }
 
 // freePort returns a port of the loopback interface that nobody uses now.

@@ -11,18 +11,13 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// FormatVersion is the version of the JSON report.
-const FormatVersion = "v1"
-
 // Report is what one run has found out.
 type Report struct {
-	Version  string   `json:"version"` // FormatVersion
-	Operator string   `json:"operator"`
-	Results  []Result `json:"results"`
+	Operator string
+	Results  []Result
 }
 
-// Count returns how many results have that verdict.
-func (r Report) Count(verdict Verdict) (count int) {
+func (r Report) count(verdict Verdict) (count int) {
 	for _, result := range r.Results {
 		if result.Verdict == verdict {
 			count++
@@ -31,26 +26,52 @@ func (r Report) Count(verdict Verdict) (count int) {
 	return count
 }
 
+// Status is the exit status: 1 if there are findings, or else 2 if something could not be judged, or
+// else 0. If the judge itself has failed, it is 2 in any case.
+func (r Report) Status() int {
+	switch {
+	case r.count(Failed) > 0:
+		return 2
+	case r.count(Found) > 0:
+		return 1
+	case r.count(Unjudged) > 0:
+		return 2
+	}
+	return 0
+}
+
+// Summary is one line about all results.
+func (r Report) Summary() string {
+	return fmt.Sprintf("%d passed, %d with findings, %d skipped, %d not judged",
+		r.count(Passed), r.count(Found), r.count(Skipped), r.count(Unjudged)+r.count(Failed))
+}
+
 // WriteCard writes the report card: a line for each check, and then the findings, the worst first.
 func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
+	marks := map[Verdict]string{
+		Passed: colours.Green.Sprint("✓"), Found: colours.Red.Sprint("✗"), Skipped: colours.Grey.Sprint("-"),
+		Unjudged: colours.Red.Sprint("?"), Failed: colours.Red.Sprint("!"),
+	}
 	width := 0
 	for _, result := range r.Results {
-		width = max(width, len(result.Check))
+		width = max(width, len(result.Check.Name))
 	}
+	indent := strings.Repeat(" ", width+4)
 	for _, result := range r.Results {
-		mark := map[Verdict]string{Passed: colours.Green.Sprint("✓"), Found: colours.Red.Sprint("✗"), Skipped: colours.Grey.Sprint("-"), Unjudged: colours.Red.Sprint("?"), Failed: colours.Red.Sprint("!")}[result.Verdict]
-		fmt.Fprintf(w, "%s %-*s  %s (%s)\n", mark, width, result.Check, result.Promise, result.Ended.Sub(result.Began).Round(100*time.Millisecond))
+		check := result.Check
+		fmt.Fprintf(w, "%s %-*s  %s (%s)\n", marks[result.Verdict], width, check.Name, check.Promise, result.took())
 		if result.Why != "" {
-			fmt.Fprintf(w, "  %-*s  %s: %s\n", width, "", result.Verdict, firstLine(result.Why))
+			why, _, _ := strings.Cut(result.Why, "\n")
+			fmt.Fprintf(w, "%s%s: %s\n", indent, result.Verdict, why)
 		}
-		for _, m := range result.Measures {
-			fmt.Fprintf(w, "  %-*s  %s\n", width, "", colours.Grey.Sprint(m))
+		for _, measure := range result.Measures {
+			fmt.Fprintf(w, "%s%s\n", indent, colours.Grey.Sprint(measure))
 		}
 	}
 	for _, severity := range []Severity{Error, Warning} {
 		for _, result := range r.Results {
 			for _, finding := range result.Findings {
-				if finding.Severity == severity && !finding.Known {
+				if finding.Severity == severity {
 					writeFinding(w, colours, result, finding)
 				}
 			}
@@ -59,8 +80,11 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 	fmt.Fprintf(w, "\n%s\n", r.Summary())
 }
 
+func (r Result) took() time.Duration { return r.Ended.Sub(r.Began).Round(100 * time.Millisecond) }
+
 func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Finding) {
-	fmt.Fprintf(w, "\n%s %s: %s\n", colours.Red.Sprint(strings.ToUpper(string(finding.Severity))), result.Check, finding.What)
+	severity := colours.Red.Sprint(strings.ToUpper(string(finding.Severity)))
+	fmt.Fprintf(w, "\n%s %s: %s\n", severity, result.Check.Name, finding.What)
 	for i, evidence := range finding.Evidence {
 		if i == 5 {
 			fmt.Fprintf(w, "  … %d more: the HTML report shows all\n", len(finding.Evidence)-i)
@@ -68,14 +92,6 @@ func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Findin
 		}
 		fmt.Fprintf(w, "  %s  %s\n", evidence.At.Sub(result.Began).Round(time.Millisecond), evidence.Text)
 	}
-	fmt.Fprintf(w, "  %s\n", colours.Grey.Sprintf("see %s, and judge explain %s", checkOf(result).Lesson, result.Check))
-}
-
-func (m Measure) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s: %.4g %s", m.Name, m.Value, m.Unit))
-}
-
-func firstLine(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
+	lesson := fmt.Sprintf("see %s, and judge explain %s", result.Check.Lesson, result.Check.Name)
+	fmt.Fprintf(w, "  %s\n", colours.Grey.Sprint(lesson))
 }

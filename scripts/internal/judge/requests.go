@@ -24,19 +24,24 @@ func inOrder(a, b audit.Request) int { return a.Answered.Compare(b.Answered) }
 
 // since returns the requests that were answered after that time and that include accepts.
 func (s *scenario) since(when time.Time, include func(audit.Request) bool) []audit.Request {
-	return slices.DeleteFunc(s.requests(), func(r audit.Request) bool { return !r.Answered.After(when) || !include(r) })
+	return answeredAfter(when, s.requests(), include)
 }
 
-// writes returns the operator's writes after that time, without Leases, Events, and reviews, which
-// store nothing.
-func (s *scenario) writes(after time.Time) []audit.Request { return s.since(after, changesObjects) }
+// everyRequest accepts all.
+func everyRequest(audit.Request) bool { return true }
 
-func changesObjects(r audit.Request) bool {
-	switch r.Group {
-	case "authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io":
-		return false
-	}
-	return r.IsWrite() && r.Resource != "events"
+// writes returns the operator's writes after that time.
+func (s *scenario) writes(after time.Time) []audit.Request {
+	return s.since(after, audit.Request.ChangesObjects)
+}
+
+// writes returns those of one replica.
+func (r *running) writes(after time.Time) []audit.Request {
+	return answeredAfter(after, r.Proxy.Requests(), audit.Request.ChangesObjects)
+}
+
+func answeredAfter(when time.Time, requests []audit.Request, include func(audit.Request) bool) []audit.Request {
+	return slices.DeleteFunc(requests, func(r audit.Request) bool { return !r.Answered.After(when) || !include(r) })
 }
 
 // withoutSubresource returns foos for foos/status.

@@ -1,10 +1,16 @@
 package judge
 
-// What the judge finds out: results, findings and their evidence.
+// What the judge finds out: results, findings and their evidence, and how objects, bodies and errors
+// look in them.
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -32,72 +38,67 @@ const (
 
 // Result is what one check has found out.
 type Result struct {
-	Check    string    `json:"check"`
-	Promise  string    `json:"promise"`
-	Verdict  Verdict   `json:"verdict"`
-	Why      string    `json:"why,omitempty"`
-	Findings []Finding `json:"findings,omitempty"`
-	Measures []Measure `json:"measures,omitempty"`
-	Began    time.Time `json:"began"`
-	Ended    time.Time `json:"ended"`
-	// Requests are all that the operator has sent meanwhile, and Steps what the judge did.
-	Requests []Request `json:"requests,omitempty"`
-	Steps    []Step    `json:"steps,omitempty"`
-	// Log is the end of the operator's log, if there are findings.
-	Log string `json:"log,omitempty"`
+	Check        Check
+	Verdict      Verdict
+	Why          string
+	Findings     []Finding
+	Measures     []string // without a verdict
+	Began, Ended time.Time
+	Steps        []Evidence      // what the judge did
+	Requests     []audit.Request // what the operator has sent, in the order of the answers
+	Log          string          // the end of the operator's log, if there are findings
 }
 
 // Finding is one thing that is wrong. What has no random names, so that the same finding has the
 // same text in the next run, except for what has been measured.
 type Finding struct {
-	Severity Severity   `json:"severity"`
-	What     string     `json:"what"`
-	Evidence []Evidence `json:"evidence"`
-	// Known says that the baseline has it too.
-	Known bool `json:"known,omitempty"`
+	Severity Severity
+	What     string
+	Evidence []Evidence
 }
 
 // Evidence is something that has been seen: a request, a version of an object, a line of the log.
 type Evidence struct {
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
+	At   time.Time
+	Text string
 	// Detail is a diff or a body, and may be "".
-	Detail string `json:"detail,omitempty"`
+	Detail string
 }
 
-// Measure is a number without a verdict.
-type Measure struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit,omitempty"`
+// noted is evidence of this moment, without a detail.
+func noted(format string, args ...any) Evidence {
+	return Evidence{At: time.Now(), Text: fmt.Sprintf(format, args...)}
 }
 
-// Request is one of the operator's requests, for the timeline.
-type Request struct {
-	At   time.Time `json:"at"`
-	Verb string    `json:"verb"`
-	// Resource has its group, as in deployments.apps, and is "" for discovery.
-	Resource string `json:"resource,omitempty"`
-	URI      string `json:"uri"`
-	Code     int32  `json:"code"`
-}
+// mostShown is how many requests a finding shows.
+const mostShown = 10
 
-// Step is something that the judge did, for the timeline.
-type Step struct {
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
-}
-
-// mostSeen is how many requests a finding shows.
-const mostSeen = 10
-
-// seen returns requests as evidence. It returns the first few, and says how many more there are.
-func seen(requests []audit.Request) (evidence []Evidence) {
-	for i, request := range requests {
-		if i == mostSeen {
-			return append(evidence, Evidence{At: request.Answered, Text: fmt.Sprintf("… and %d more", len(requests)-mostSeen)})
+// asEvidence returns the first few requests, and says how many more there are.
+func asEvidence(requests []audit.Request) (evidence []Evidence) {
+	for i, r := range requests {
+		if i == mostShown {
+			return append(evidence, Evidence{At: r.Answered, Text: fmt.Sprintf("… and %d more", len(requests)-mostShown)})
 		}
-		evidence = append(evidence, Evidence{At: request.Answered, Text: request.String(), Detail: audit.Readable(request.Body)})
+		evidence = append(evidence, Evidence{r.Answered, r.String(), audit.Readable(r.Body)})
 	}
 	return evidence
 }
+
+// asYAML is an object without managedFields.
+func asYAML(object *unstructured.Unstructured) string {
+	object = object.DeepCopy()
+	object.SetManagedFields(nil)
+	content, _ := yaml.Marshal(object.Object) // an object of the API server can't fail
+	return string(content)
+}
+
+func asJSON(value any) string {
+	content, _ := json.Marshal(value) // strings and maps can't fail
+	return string(content)
+}
+
+// random matches what differs between two runs: the namespace, and how long it took.
+var random = regexp.MustCompile(`judge-[a-z0-9]{5}\b| \(after [^)]*\)`)
+
+// plain is an error's text without that.
+func plain(err error) string { return random.ReplaceAllString(err.Error(), "") }

@@ -6,11 +6,13 @@ package judge
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/operator"
@@ -23,7 +25,7 @@ const manager = "judge"
 // scenario is used by one check.
 type scenario struct {
 	*attempt
-	*Judge
+	*judge
 	namespace  string
 	kubeconfig string // the operator's, not through a proxy
 	history    *history
@@ -32,23 +34,26 @@ type scenario struct {
 }
 
 // newScenario returns a scenario without an operator.
-func (j *Judge) newScenario(t *attempt) *scenario {
-	s := &scenario{attempt: t, Judge: j, made: map[types.UID]bool{}}
-	namespace, err := j.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "judge-", Labels: map[string]string{madeBy: manager}},
-	}, metav1.CreateOptions{})
+func (j *judge) newScenario(t *attempt) *scenario {
+	s := &scenario{attempt: t, judge: j, made: map[types.UID]bool{}}
+	// The label finds what the judge leaves if it is killed.
+	about := metav1.ObjectMeta{GenerateName: "judge-", Labels: map[string]string{"app.kubernetes.io/managed-by": manager}}
+	namespaces := j.client.CoreV1().Namespaces()
+	namespace, err := namespaces.Create(s.Context(), &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
 	s.must(err)
 	s.namespace = namespace.Name
 	s.Cleanup(s.tidy)
-	s.account()
-	s.history, err = follow(t.Context(), j.dynamic, s.namespace, j.watched)
+	s.must(s.permissions.Grant(s.Context(), s.client, s.namespace))
+	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
+	s.must(operator.WriteKubeconfig(s.Context(), s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
+	s.history, err = follow(s.Context(), j.dynamic, s.namespace, s.watched())
 	s.must(err)
 	s.Cleanup(s.collect) // before tidy
 	return s
 }
 
-// madeBy is a label of all that the judge leaves if it is killed.
-const madeBy = "app.kubernetes.io/managed-by"
+// watched are the resources whose history the scenario keeps.
+func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j.ofSamples, j.ofOwned) }
 
 // must ends the check without a verdict if there is an error.
 func (s *scenario) must(err error) {
@@ -57,19 +62,11 @@ func (s *scenario) must(err error) {
 	}
 }
 
-// account creates the operator's ServiceAccount. With permissions in judge.yaml, it has exactly
-// those, and otherwise all.
-func (s *scenario) account() {
-	s.must(s.permissions.Grant(s.Context(), s.client, s.namespace))
-	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	s.must(operator.WriteKubeconfig(s.Context(), s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
-}
-
 // tidy removes all that the scenario has made. Finalizers don't stop it.
 func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Context()), time.Minute)
 	defer cancel()
-	if err := operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched...); err != nil {
+	if err := operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched()...); err != nil {
 		s.Fatalf("namespace %s can't be cleaned up: %v", s.namespace, err)
 	}
 }
@@ -79,16 +76,10 @@ func (s *scenario) collect() {
 	for _, r := range s.replicas {
 		r.Stop()
 		if panicked := process.Panic(r.Log()); panicked != "" {
-			s.find(Error, []Evidence{{At: time.Now(), Text: panicked, Detail: around(r.Log(), panicked)}}, "the operator panics")
+			s.found(Error, []Evidence{{time.Now(), panicked, from(r.Log(), panicked)}}, "the operator panics")
 		}
 	}
-	for _, request := range s.requests() {
-		resource := request.Resource
-		if resource != "" && request.Group != "" {
-			resource += "." + request.Group
-		}
-		s.result.Requests = append(s.result.Requests, Request{request.Answered, request.Verb, resource, request.URI, request.Code})
-	}
+	s.result.Requests = s.requests()
 	if len(s.result.Findings) > 0 || s.result.Why != "" {
 		for _, r := range s.replicas {
 			s.result.Log += process.Tail(r.Log(), 50)
@@ -96,9 +87,8 @@ func (s *scenario) collect() {
 	}
 }
 
-// around returns the lines of a log that follow the first line with that text.
-func around(log, text string) string {
-	_, after, _ := strings.Cut(log, text)
-	lines := strings.SplitAfterN(after, "\n", 30)
-	return text + strings.Join(lines[:min(len(lines), 29)], "")
+// from returns the lines of a log from that text on.
+func from(log, text string) string {
+	lines := strings.SplitAfterN(log[strings.Index(log, text):], "\n", 30)
+	return strings.Join(lines[:min(len(lines), 29)], "")
 }

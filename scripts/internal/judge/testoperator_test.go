@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 	"time"
 
@@ -45,7 +46,8 @@ func testOperator() {
 }
 
 var (
-	fooResource        = schema.GroupVersionResource{Group: "samplecontroller.k8s.io", Version: "v1alpha1", Resource: "foos"}
+	fooVersion         = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
+	fooResource        = fooVersion.WithResource("foos")
 	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
@@ -196,10 +198,12 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 
 // deleteOthers deletes the Deployments that a Foo had before it was renamed.
 func (o *operator) deleteOthers(ctx context.Context, foo, deployment *unstructured.Unstructured) error {
+	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
 	all, err := o.deployment.ByNamespace(foo.GetNamespace()).List(labels.Everything())
 	for _, object := range all {
-		if other := object.(*unstructured.Unstructured); err == nil && metav1.IsControlledBy(other, foo) && other.GetName() != deployment.GetName() {
-			err = o.client.Resource(deploymentResource).Namespace(foo.GetNamespace()).Delete(ctx, other.GetName(), metav1.DeleteOptions{})
+		other := object.(*unstructured.Unstructured)
+		if err == nil && metav1.IsControlledBy(other, foo) && other.GetName() != deployment.GetName() {
+			err = client.Delete(ctx, other.GetName(), metav1.DeleteOptions{})
 		}
 	}
 	if apierrors.IsNotFound(err) {
@@ -228,7 +232,8 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 		return client.Create(ctx, wanted, metav1.CreateOptions{})
 	}
 	now := found.(*unstructured.Unstructured)
-	if !metav1.IsControlledBy(now, foo) && o.bug != "it takes over what isn't its own" && o.bug != "it leaves its objects without an owner" {
+	takesAny := o.bug == "it takes over what isn't its own" || o.bug == "it leaves its objects without an owner"
+	if !metav1.IsControlledBy(now, foo) && !takesAny {
 		return nil, fmt.Errorf("the Deployment %s isn't ours", now.GetName())
 	}
 	if o.bug == "it ignores changes" {
@@ -253,16 +258,20 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	}
 	replicas, _, _ := unstructured.NestedInt64(wanted.Object, "spec", "replicas")
 	image := firstImage(wanted)
-	if present, _, _ := unstructured.NestedInt64(now.Object, "spec", "replicas"); o.bug != "it writes each time" && present == replicas && firstImage(now) == image && maps.Equal(now.GetLabels(), withAll(now.GetLabels(), wanted.GetLabels())) && metav1.IsControlledBy(now, foo) {
-		return now, nil
-	}
 	if o.bug == "it writes each time" {
-		return client.Patch(ctx, now.GetName(), types.MergePatchType, []byte(fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)), metav1.PatchOptions{})
+		patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+		return client.Patch(ctx, now.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	}
+	present, _, _ := unstructured.NestedInt64(now.Object, "spec", "replicas")
+	hasLabels := maps.Equal(now.GetLabels(), withAll(now.GetLabels(), wanted.GetLabels()))
+	if present == replicas && firstImage(now) == image && hasLabels && metav1.IsControlledBy(now, foo) {
+		return now, nil
 	}
 	owners, _ := json.Marshal(wanted.GetOwnerReferences())
 	labels, _ := json.Marshal(wanted.GetLabels())
-	patch := fmt.Sprintf(`{"metadata":{"labels":%s,"ownerReferences":%s},"spec":{"replicas":%d,"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, labels, owners, replicas, image)
-	return client.Patch(ctx, now.GetName(), types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":%s,"ownerReferences":%s},"spec":{"replicas":%d,`+
+		`"template":{"spec":{"containers":[{"name":"main","image":%q}]}}}}`, labels, owners, replicas, image)
+	return client.Patch(ctx, now.GetName(), types.StrategicMergePatchType, patch, metav1.PatchOptions{})
 }
 
 // anyOf returns a Deployment of the Foo from the cache.
@@ -332,7 +341,8 @@ func wantedDeployment(foo *unstructured.Unstructured, owned bool) *unstructured.
 		},
 	}}
 	if owned {
-		deployment.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(foo, fooResource.GroupVersion().WithKind("Foo"))})
+		owner := metav1.NewControllerRef(foo, fooVersion.WithKind("Foo"))
+		deployment.SetOwnerReferences([]metav1.OwnerReference{*owner})
 	}
 	return deployment
 }
@@ -361,10 +371,8 @@ func (o *operator) report(ctx context.Context, foo, deployment *unstructured.Uns
 		if before["status"] == ready && o.bug != "its conditions change without a reason" {
 			condition["lastTransitionTime"] = before["lastTransitionTime"]
 		}
-		if before["status"] == ready && before["observedGeneration"] == condition["observedGeneration"] {
-			if o.bug != "its conditions change without a reason" || before["lastTransitionTime"] == condition["lastTransitionTime"] {
-				return nil
-			}
+		if reflect.DeepEqual(before, condition) {
+			return nil
 		}
 	}
 	status := map[string]any{"conditions": []any{condition}, "availableReplicas": available}

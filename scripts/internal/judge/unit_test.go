@@ -2,7 +2,6 @@ package judge
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/ui"
@@ -18,7 +16,8 @@ import (
 
 func TestExpressions(t *testing.T) {
 	t.Parallel()
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(2), "memory": "1Gi"}}}
+	spec := map[string]any{"replicas": int64(2), "memory": "1Gi"}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	for text, want := range map[string]string{
 		"object.spec.replicas == 2":                                 "",
 		"object.spec.replicas == sample.spec.replicas":              "",
@@ -29,7 +28,8 @@ func TestExpressions(t *testing.T) {
 		"1 + 1":                                                     "must be a bool",
 		"object.spec.":                                              "Syntax error",
 	} {
-		expression, err := compile(text)
+		var expression Expression
+		err := expression.compile(text)
 		if err == nil {
 			err = expression.holds(object, object)
 		}
@@ -39,27 +39,30 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-func TestLocate(t *testing.T) {
+func TestLeaves(t *testing.T) {
 	t.Parallel()
-	object := map[string]any{
+	object := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"labels": map[string]any{"a/b~c": "d"}},
-		"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": "a"}, map[string]any{"name": "other", "image": "b"}}},
+		"spec": map[string]any{"replicas": int64(2), "strategy": nil, "containers": []any{
+			map[string]any{"name": "main"}, map[string]any{"name": "other"},
+		}},
+	}}
+	var got []string
+	for _, field := range leaves(object.Object) {
+		got = append(got, fmt.Sprintf("%s %s: %v %v", field, field.pointer(), field.value, field.in(object)))
 	}
-	for _, test := range []struct {
-		path    fieldpath.Path
-		pointer string
-		value   any
-	}{
-		{fieldpath.MakePathOrDie("spec", "containers", fieldpath.KeyByFields("name", "other"), "image"), "/spec/containers/1/image", "b"},
-		{fieldpath.MakePathOrDie("metadata", "labels", "a/b~c"), "/metadata/labels/a~1b~0c", "d"},
-		{fieldpath.MakePathOrDie("spec", "containers", 0, "name"), "/spec/containers/0/name", "main"},
-		{fieldpath.MakePathOrDie("spec", "containers", fieldpath.KeyByFields("name", "none"), "image"), "", nil},
-		{fieldpath.MakePathOrDie("spec", "containers", 7), "", nil},
-		{fieldpath.MakePathOrDie("spec", "none"), "", nil},
-	} {
-		pointer, value, found := locate(object, test.path)
-		if pointer != test.pointer || value != test.value || found != (test.value != nil) {
-			t.Errorf("%s: got %q, %v, %v", test.path, pointer, value, found)
+	want := []string{
+		"spec.replicas /spec/replicas: 2 2",
+		`metadata.labels["a/b~c"] /metadata/labels/a~1b~0c: d d`,
+		"spec.containers[0].name /spec/containers/0/name: main main",
+		"spec.containers[1].name /spec/containers/1/name: other other",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, missing := range [][]any{{"spec", "none"}, {"spec", "containers", 7, "name"}, {"spec", "replicas", "x"}} {
+		if value := (leaf{path: missing}).in(object); value != nil {
+			t.Errorf("%v: got %v", missing, value)
 		}
 	}
 }
@@ -67,13 +70,23 @@ func TestLocate(t *testing.T) {
 // aReport has a result of each kind.
 func aReport() Report {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	evidence := []Evidence{{At: began.Add(time.Second), Text: "PUT    /apis/a  200", Detail: "<script>"}}
-	return Report{Version: FormatVersion, Operator: "mine", Results: []Result{
-		{Check: "converge", Promise: "it converges", Verdict: Passed, Began: began, Ended: began.Add(2 * time.Second), Measures: []Measure{{"writes", 3, ""}},
-			Requests: []Request{{began.Add(time.Second), "list", "foos", "/apis/a", 403}}, Steps: []Step{{began, "start"}}},
-		{Check: "quiet", Promise: "it is quiet", Verdict: Found, Began: began, Ended: began.Add(time.Second), Findings: []Finding{
-			{Severity: Warning, What: "it writes", Evidence: evidence}, {Severity: Error, What: "it loops", Evidence: evidence}}},
-		{Check: "endpoints", Promise: "they respond", Verdict: Skipped, Why: "judge.yaml has no endpoints"},
+	second := began.Add(time.Second)
+	evidence := []Evidence{{second, "PUT    /apis/a  200", "<script>"}}
+	refused := audit.Request{Answered: second, Verb: "list", Resource: "foos", URI: "/apis/a", Code: 403}
+	return Report{Operator: "mine", Results: []Result{
+		{
+			Check: Check{Name: "converge", Promise: "it converges"}, Verdict: Passed,
+			Began: began, Ended: began.Add(2 * time.Second),
+			Measures: []string{"writes: 3"}, Steps: []Evidence{{At: began, Text: "start"}}, Requests: []audit.Request{refused},
+		},
+		{
+			Check: Check{Name: "quiet", Promise: "it is quiet", Lesson: "pitfalls.md"}, Verdict: Found,
+			Began: began, Ended: second,
+			Findings: []Finding{{Warning, "it writes", evidence}, {Error, "it loops", evidence}},
+		},
+		{
+			Check: Check{Name: "endpoints", Promise: "they respond"}, Verdict: Skipped, Why: "judge.yaml has no endpoints",
+		},
 	}}
 }
 
@@ -89,34 +102,16 @@ func TestCard(t *testing.T) {
 
 ERROR quiet: it loops
   1s  PUT    /apis/a  200
-  see 05-controller-runtime/more/pitfalls.md, and judge explain quiet
+  see pitfalls.md, and judge explain quiet
 
 WARNING quiet: it writes
   1s  PUT    /apis/a  200
-  see 05-controller-runtime/more/pitfalls.md, and judge explain quiet
+  see pitfalls.md, and judge explain quiet
 
 1 passed, 1 with findings, 1 skipped, 0 not judged
 `
 	if diff := cmp.Diff(want, card.String()); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
-	}
-}
-
-func TestJUnit(t *testing.T) {
-	t.Parallel()
-	var written bytes.Buffer
-	if err := aReport().WriteJUnit(&written); err != nil {
-		t.Fatal(err)
-	}
-	var suite junitSuite
-	if err := xml.Unmarshal(written.Bytes(), &suite); err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprint(suite.Tests, suite.Failures, suite.Errors, suite.Skipped); got != "3 1 0 1" {
-		t.Errorf("tests, failures, errors, skipped: %s, want 3 1 0 1", got)
-	}
-	if failure := suite.Cases[1].Failure; failure == nil || !strings.Contains(failure.Text, "error: it loops\n  03:04:06.000  PUT    /apis/a  200") {
-		t.Errorf("the failure is %+v", failure)
 	}
 }
 
@@ -138,32 +133,23 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-func TestBaselineAndStatus(t *testing.T) {
+func TestStatus(t *testing.T) {
 	t.Parallel()
-	earlier := aReport()
-	earlier.Results[1].Findings = earlier.Results[1].Findings[:1]
 	for sentence, test := range map[string]struct {
-		change func(Report) Report
-		want   int
+		verdicts []Verdict
+		want     int
 	}{
-		"findings":               {func(r Report) Report { return r }, 1},
-		"a finding is new":       {func(r Report) Report { r.Compare(earlier); return r }, 1},
-		"all findings are known": {func(r Report) Report { r.Compare(aReport()); return r }, 0},
-		"a known finding has another number": {func(r Report) Report {
-			before := aReport()
-			before.Results[1].Findings[0].What, r.Results[1].Findings[0].What = "it sends 3 requests in 1.5s", "it sends 12 requests in 250ms"
-			r.Compare(before)
-			return r
-		}, 0},
-		"no findings":          {func(r Report) Report { r.Results[1].Findings = nil; return r }, 0},
-		"the judge has failed": {func(r Report) Report { r.Results[0].Verdict = Failed; return r }, 2},
-		"one can't be judged": {func(r Report) Report {
-			r.Results[0].Verdict, r.Results[1].Findings = Unjudged, nil
-			return r
-		}, 2},
-		"one can't be judged, and there are findings": {func(r Report) Report { r.Results[0].Verdict = Unjudged; return r }, 1},
+		"findings":                              {[]Verdict{Passed, Found, Skipped}, 1},
+		"no findings":                           {[]Verdict{Passed, Skipped}, 0},
+		"the judge has failed":                  {[]Verdict{Found, Failed}, 2},
+		"one can't be judged":                   {[]Verdict{Passed, Unjudged}, 2},
+		"one can't be judged, and one is wrong": {[]Verdict{Found, Unjudged}, 1},
 	} {
-		if got := test.change(aReport()).Status(); got != test.want {
+		var report Report
+		for _, verdict := range test.verdicts {
+			report.Results = append(report.Results, Result{Verdict: verdict})
+		}
+		if got := report.Status(); got != test.want {
 			t.Errorf("%s: status %d, want %d", sentence, got, test.want)
 		}
 	}
@@ -182,23 +168,14 @@ func TestCatalogue(t *testing.T) {
 		}
 		seen[strings.ToLower(check.Name)] = true
 	}
-	if _, err := Find("quiet", "no-such-check"); err == nil || !strings.Contains(err.Error(), `there is no check "no-such-check"`) {
+	_, err := Find("quiet", "no-such-check")
+	if err == nil || !strings.Contains(err.Error(), `there is no check "no-such-check"`) {
 		t.Errorf("got the error %v", err)
 	}
 }
 
-func TestExplain(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{"": "start-without-crd", "quiet": "Every resync", "judge.yaml": "mutations  Changes to the first sample"} {
-		var text bytes.Buffer
-		if err := Explain(&text, name); err != nil || !strings.Contains(text.String(), want) {
-			t.Errorf("explain %q: %v\n%s\nwant %q", name, err, text.String(), want)
-		}
-	}
-}
-
 // What the attempt says doesn't depend on how it ends.
-func TestTrials(t *testing.T) {
+func TestAttempts(t *testing.T) {
 	t.Parallel()
 	for sentence, test := range map[string]struct {
 		do       func(*attempt)
@@ -206,14 +183,16 @@ func TestTrials(t *testing.T) {
 		findings int
 	}{
 		"nothing is found":           {func(*attempt) {}, Passed, 0},
-		"a finding":                  {func(t *attempt) { t.find(Error, nil, "a") }, Found, 1},
+		"a finding":                  {func(t *attempt) { t.found(Error, nil, "a") }, Found, 1},
 		"not judged":                 {func(t *attempt) { t.unable("a") }, Unjudged, 0},
 		"it doesn't apply":           {func(t *attempt) { t.skip("a") }, Skipped, 0},
-		"a finding, then not judged": {func(t *attempt) { t.find(Error, nil, "a"); t.unable("b") }, Found, 1},
+		"a finding, then not judged": {func(t *attempt) { t.found(Error, nil, "a"); t.unable("b") }, Found, 1},
 		"the judge fails":            {func(t *attempt) { t.Fatalf("a") }, Failed, 0},
 		"the judge panics":           {func(*attempt) { panic("a") }, Failed, 0},
 		"a cleanup fails":            {func(t *attempt) { t.Cleanup(func() { t.Fatalf("a") }) }, Failed, 0},
-		"a finding during a cleanup": {func(t *attempt) { t.Cleanup(func() { t.find(Error, nil, "a") }) }, Found, 1},
+		"a finding during a cleanup": {
+			func(t *attempt) { t.Cleanup(func() { t.found(Error, nil, "a") }) }, Found, 1,
+		},
 	} {
 		cleaned := 0
 		attempt := &attempt{ctx: t.Context()}
@@ -235,9 +214,13 @@ func TestLongestPause(t *testing.T) {
 		next func(time.Duration) time.Duration
 		want time.Duration
 	}{
-		"a backoff": {func(last time.Duration) time.Duration { return last + max(last, 5*time.Millisecond) }, 720 * time.Millisecond},
-		"a loop":    {func(last time.Duration) time.Duration { return last + 150*time.Millisecond }, 150 * time.Millisecond},
-		"nothing":   {func(time.Duration) time.Duration { return watched }, watched},
+		"a backoff": {
+			func(last time.Duration) time.Duration { return last + max(last, 5*time.Millisecond) }, 720 * time.Millisecond,
+		},
+		"a loop": {
+			func(last time.Duration) time.Duration { return last + 150*time.Millisecond }, 150 * time.Millisecond,
+		},
+		"nothing": {func(time.Duration) time.Duration { return watched }, watched},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var requests []audit.Request

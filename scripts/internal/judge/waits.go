@@ -33,6 +33,29 @@ func (s *scenario) within(limit time.Duration, check func() error) error {
 	}
 }
 
+// soon is within the time that the operator may take to do its work.
+func (s *scenario) soon(check func() error) error { return s.within(s.config.Limits.Converge, check) }
+
+// await waits until check returns no error. If that takes too long, the check can't be judged.
+func (s *scenario) await(check func() error) {
+	if err := s.soon(check); err != nil {
+		s.unable("%s", plain(err))
+	}
+}
+
+// promise waits until check returns no error, for at most that time. If it still does, that is a
+// finding about the object, whose evidence is what has happened since began.
+func (s *scenario) promise(
+	began time.Time, limit time.Duration, object *unstructured.Unstructured, check func() error,
+	format string, args ...any,
+) (kept bool) {
+	err := s.within(limit, check)
+	if err != nil {
+		s.found(Error, s.evidence(began, object), "%s: %s", fmt.Sprintf(format, args...), plain(err))
+	}
+	return err == nil
+}
+
 // pass lets that much time pass.
 func (s *scenario) pass(duration time.Duration) {
 	select {
@@ -42,16 +65,24 @@ func (s *scenario) pass(duration time.Duration) {
 	}
 }
 
-// isReady returns nil if the sample is ready.
-func (s *scenario) isReady(sample *unstructured.Unstructured) error {
-	now := s.now(sample)
+// saysReady returns nil if the sample's status says that it is ready.
+func (s *scenario) saysReady(sample *unstructured.Unstructured) error {
+	now := s.history.now(sample)
 	if now == nil {
 		return fmt.Errorf("%s is gone", title(sample))
 	}
-	if err := s.ready.holds(now, now); err != nil {
+	if err := s.config.Ready.holds(now); err != nil {
 		return fmt.Errorf("%s isn't ready: %w", title(sample), err)
 	}
-	if len(s.owned(now)) == 0 {
+	return nil
+}
+
+// isReady returns nil if the sample says so, and owns something.
+func (s *scenario) isReady(sample *unstructured.Unstructured) error {
+	if err := s.saysReady(sample); err != nil {
+		return err
+	}
+	if len(s.owned(sample)) == 0 {
 		return fmt.Errorf("%s is ready, but has no object of the kinds that it owns", title(sample))
 	}
 	return nil
@@ -59,18 +90,19 @@ func (s *scenario) isReady(sample *unstructured.Unstructured) error {
 
 // becomes waits until the samples are ready and the operator has settled.
 func (s *scenario) becomes(samples ...*unstructured.Unstructured) error {
-	limit := time.Now().Add(s.config.Limits.Converge.Duration)
+	limit := time.Now().Add(s.config.Limits.Converge)
 	for _, sample := range samples {
 		if err := s.within(time.Until(limit), func() error { return s.isReady(sample) }); err != nil {
 			return err
 		}
 	}
-	return s.settle(limit)
+	return s.settle()
 }
 
 // settle waits until the operator has written nothing for some time, and no object has changed, which
 // could make it write.
-func (s *scenario) settle(limit time.Time) error {
+func (s *scenario) settle() error {
+	limit := time.Now().Add(s.config.Limits.Converge)
 	for {
 		last, writing := s.lastActivity()
 		rest := time.Until(last.Add(settled))
@@ -91,7 +123,9 @@ func (s *scenario) settle(limit time.Time) error {
 // lastActivity returns when the operator last wrote or an object last changed, and how many of the
 // operator's writes have no answer yet.
 func (s *scenario) lastActivity() (last time.Time, writing int) {
-	last = s.history.last()
+	if versions := s.history.since(time.Time{}); len(versions) > 0 {
+		last = versions[len(versions)-1].at
+	}
 	if writes := s.writes(last); len(writes) > 0 {
 		last = writes[len(writes)-1].Answered
 	}
@@ -105,33 +139,44 @@ func (s *scenario) lastActivity() (last time.Time, writing int) {
 // events, so by then the operator has dealt with all that happened before.
 func (s *scenario) catchesUp(name string) error {
 	sample := s.create(s.sample(name))
-	err := s.within(s.config.Limits.Converge.Duration, func() error {
-		now := s.now(sample)
-		if now == nil {
-			return fmt.Errorf("%s is gone", title(sample))
-		}
-		return s.ready.holds(now, now)
-	})
-	if err != nil {
-		return fmt.Errorf("%s isn't ready: %w", title(sample), err)
+	if err := s.soon(func() error { return s.saysReady(sample) }); err != nil {
+		return err
 	}
-	return s.settle(time.Now().Add(s.config.Limits.Converge.Duration))
+	return s.settle()
 }
 
-// settles starts the operator, creates a sample of that name, and waits until it is ready. If that
-// fails, the check can't be judged.
-func (s *scenario) settles(names ...string) (samples []*unstructured.Unstructured) {
+// settles starts the operator, and creates samples of these names that become ready.
+func (s *scenario) settles(names ...string) []*unstructured.Unstructured {
 	s.start()
+	return s.ready(names...)
+}
+
+// ready creates samples of these names, and waits until they are ready. If that fails, the check
+// can't be judged.
+func (s *scenario) ready(names ...string) (samples []*unstructured.Unstructured) {
 	for _, name := range names {
 		samples = append(samples, s.create(s.sample(name)))
 	}
-	s.awaits(samples...)
+	s.awaitReady(samples...)
 	return samples
 }
 
-// awaits waits until the samples are ready. If that fails, the check can't be judged.
-func (s *scenario) awaits(samples ...*unstructured.Unstructured) {
+func (s *scenario) awaitReady(samples ...*unstructured.Unstructured) {
 	if err := s.becomes(samples...); err != nil {
-		s.unable("%v: see the check converge", err)
+		s.unable("%s: see the check converge", plain(err))
+	}
+}
+
+func (s *scenario) awaitSettled() {
+	if err := s.settle(); err != nil {
+		s.unable("%s: see the check converge", plain(err))
+	}
+}
+
+// mutate changes a sample, and waits until that has its effect.
+func (s *scenario) mutate(sample *unstructured.Unstructured, m Mutation) {
+	s.patch(sample, asJSON(m.Patch))
+	if err := s.soon(func() error { return s.hasEffect(sample, m) }); err != nil {
+		s.unable("%s: see the check mutations", plain(err))
 	}
 }

@@ -86,9 +86,10 @@ func (s *Session) followOthers(ctx context.Context, namespace string) error {
 	} else if err != nil {
 		return err
 	}
+	account := audit.ServiceAccount(namespace, operator.ServiceAccount)
 	go func() {
 		for ctx.Err() == nil {
-			requests, err := log.Others(namespace, audit.ServiceAccount(namespace, operator.ServiceAccount))
+			requests, err := log.Requests("")
 			if err != nil {
 				s.Recorder.Add(Item{
 					Lane: Others, At: milliseconds(time.Now()), Failed: true,
@@ -97,8 +98,9 @@ func (s *Session) followOthers(ctx context.Context, namespace string) error {
 				return
 			}
 			for _, request := range requests {
+				isOurs := request.User == account || strings.HasPrefix(request.UserAgent, userAgent)
 				isServers := strings.HasPrefix(request.UserAgent, "kube-apiserver/") // its own reads
-				if !isServers && !strings.HasPrefix(request.UserAgent, userAgent) {
+				if request.Namespace == namespace && !isOurs && !isServers {
 					s.observer.otherRequested(request)
 				}
 			}

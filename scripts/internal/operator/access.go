@@ -20,7 +20,7 @@ type Usage struct {
 	Granted, Used []string
 	// Missing are the requests that were refused, by the permission that they needed.
 	Missing map[string][]audit.Request
-	// Unused are permissions that no request needed, and for which Why has no reason either.
+	// Unused are permissions that nothing needed, and for which there is no reason either.
 	Unused []string
 	// Wildcards are permissions with a *, which allow what nobody has listed.
 	Wildcards []string
@@ -44,7 +44,7 @@ func Compare(rules []rbacv1.PolicyRule, requests []audit.Request, reasons map[st
 		}
 	}
 	usage.Used = slices.Sorted(maps.Keys(used))
-	usage.Granted = Rights(rules)
+	usage.Granted = rights(rules)
 	for _, right := range slices.Sorted(maps.Keys(reasons)) {
 		if !slices.Contains(usage.Granted, right) {
 			usage.Stale = append(usage.Stale, right)
@@ -54,15 +54,15 @@ func Compare(rules []rbacv1.PolicyRule, requests []audit.Request, reasons map[st
 		switch {
 		case strings.Contains(right, "*"):
 			usage.Wildcards = append(usage.Wildcards, right)
-		case !used[right] && reasons[right] == "" && why(right, requests) == "":
+		case !used[right] && reasons[right] == "" && !isNeeded(right, requests):
 			usage.Unused = append(usage.Unused, right)
 		}
 	}
 	return usage
 }
 
-// Rights returns the permissions that the rules grant, sorted.
-func Rights(rules []rbacv1.PolicyRule) []string {
+// rights returns the permissions that the rules grant, sorted.
+func rights(rules []rbacv1.PolicyRule) []string {
 	granted := map[string]bool{}
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
@@ -81,8 +81,8 @@ func Right(verb, resource, group string) string {
 	return strings.TrimSuffix(verb+" "+resource+"."+group, ".")
 }
 
-// why says why any operator needs a permission that its requests don't show, or "".
-func why(right string, requests []audit.Request) string {
+// isNeeded reports whether any operator needs a permission although its requests don't show that.
+func isNeeded(right string, requests []audit.Request) bool {
 	verb, resource, _ := strings.Cut(right, " ")
 	plain, subresource, _ := strings.Cut(resource, "/")
 	did := func(what func(audit.Request) bool) bool {
@@ -90,15 +90,15 @@ func why(right string, requests []audit.Request) string {
 			return Right("", r.Resource, r.Group) == " "+resource && what(r)
 		})
 	}
-	switch {
-	case verb == "list" && did(func(r audit.Request) bool { return r.Verb == "watch" }):
-		return "a list is the fallback for a server that can't start a watch with the existing objects"
-	case verb == "create" && did(audit.Request.IsApply):
-		return "a server-side apply that creates an object needs it, but is a patch"
-	case verb == "patch" && (plain == "events" || plain == "events.events.k8s.io"):
-		return "a repeated Event is counted in the first one"
-	case verb == "update" && strings.HasPrefix(subresource, "finalizers"):
-		return "the admission plugin OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion"
+	switch verb {
+	case "list": // the fallback for a server that can't start a watch with the existing objects
+		return did(func(r audit.Request) bool { return r.Verb == "watch" })
+	case "create": // a server-side apply that creates an object needs it, but is a patch
+		return did(audit.Request.IsApply)
+	case "patch": // a repeated Event is counted in the first one
+		return plain == "events" || plain == "events.events.k8s.io"
+	case "update": // OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion
+		return strings.HasPrefix(subresource, "finalizers")
 	}
-	return ""
+	return false
 }

@@ -13,10 +13,10 @@ import (
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	rules := []rbacv1.PolicyRule{
-		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"list", "watch", "create", "patch", "delete"}},
-		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-		{APIGroups: []string{"example.com"}, Resources: []string{"foos/finalizers"}, Verbs: []string{"update"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"list", "get", "*"}},
+		rule("apps", "deployments", "list", "watch", "create", "patch", "delete"),
+		rule("", "events", "create", "patch"),
+		rule("example.com", "foos/finalizers", "update"),
+		rule("", "secrets", "list", "get", "*"),
 	}
 	refused := audit.Request{Verb: "get", Resource: "services", Code: 403}
 	usage := Compare(rules, []audit.Request{
@@ -28,8 +28,9 @@ func TestCompare(t *testing.T) {
 	}, map[string]string{"get secrets": "the webhook's certificate", "get pods": "no longer"})
 	want := Usage{
 		Granted: []string{
-			"* secrets", "create deployments.apps", "create events", "delete deployments.apps", "get secrets", "list deployments.apps",
-			"list secrets", "patch deployments.apps", "patch events", "update foos/finalizers.example.com", "watch deployments.apps",
+			"* secrets", "create deployments.apps", "create events", "delete deployments.apps", "get secrets",
+			"list deployments.apps", "list secrets", "patch deployments.apps", "patch events",
+			"update foos/finalizers.example.com", "watch deployments.apps",
 		},
 		Used:      []string{"create events", "get services", "patch deployments.apps", "watch deployments.apps"},
 		Missing:   map[string][]audit.Request{"get services": {refused}},
@@ -42,11 +43,16 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
+}
+
 // A merge patch can't create an object, so it doesn't explain the permission to create one.
 func TestOnlyAnApplyExplainsCreate(t *testing.T) {
 	t.Parallel()
-	rules := []rbacv1.PolicyRule{{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create", "patch", "list"}}}
-	usage := Compare(rules, []audit.Request{{Verb: "patch", Group: "apps", Resource: "deployments", URI: "/a", Code: 200}}, nil)
+	rules := []rbacv1.PolicyRule{rule("apps", "deployments", "create", "patch", "list")}
+	patch := audit.Request{Verb: "patch", Group: "apps", Resource: "deployments", URI: "/a", Code: 200}
+	usage := Compare(rules, []audit.Request{patch}, nil)
 	if diff := cmp.Diff([]string{"create deployments.apps", "list deployments.apps"}, usage.Unused); diff != "" {
 		t.Errorf("unused (-want +got):\n%s", diff)
 	}

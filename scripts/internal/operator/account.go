@@ -41,18 +41,22 @@ func (p Permissions) Grant(ctx context.Context, client kubernetes.Interface, nam
 	errs := []error{create(ctx, client.CoreV1().ServiceAccounts(namespace).Create, account)}
 	for _, role := range p.roles {
 		about := metav1.ObjectMeta{Name: role.Name}
-		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
+		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
+		binding := &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: ref, Subjects: subjects}
 		errs = append(errs,
 			create(ctx, rbac.Roles(namespace).Create, &rbacv1.Role{ObjectMeta: about, Rules: role.Rules}),
-			create(ctx, rbac.RoleBindings(namespace).Create, &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
+			create(ctx, rbac.RoleBindings(namespace).Create, binding))
 	}
 	for _, role := range p.clusterRoles {
 		// The roles of all operators may have the same name, so this one is copied.
-		about := metav1.ObjectMeta{Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace}}
-		of := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
+		about := metav1.ObjectMeta{
+			Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace},
+		}
+		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: about, RoleRef: ref, Subjects: subjects}
 		errs = append(errs,
 			create(ctx, rbac.ClusterRoles().Create, &rbacv1.ClusterRole{ObjectMeta: about, Rules: role.Rules}),
-			create(ctx, rbac.ClusterRoleBindings().Create, &rbacv1.ClusterRoleBinding{ObjectMeta: about, RoleRef: of, Subjects: subjects}))
+			create(ctx, rbac.ClusterRoleBindings().Create, binding))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("grant the permissions in namespace %s: %w", namespace, err)
@@ -60,7 +64,9 @@ func (p Permissions) Grant(ctx context.Context, client kubernetes.Interface, nam
 	return waitGranted(ctx, client, namespace, p.Rules)
 }
 
-func create[T any](ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T) error {
+func create[T any](
+	ctx context.Context, create func(context.Context, T, metav1.CreateOptions) (T, error), object T,
+) error {
 	_, err := create(ctx, object, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -84,11 +90,11 @@ func waitGranted(ctx context.Context, client kubernetes.Interface, namespace str
 		if len(rule.ResourceNames) > 0 {
 			review.Spec.ResourceAttributes.Name = rule.ResourceNames[0]
 		}
-		err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		isAllowed := func(ctx context.Context) (bool, error) {
 			answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 			return err == nil && answer.Status.Allowed, err
-		})
-		if err != nil {
+		}
+		if err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, isAllowed); err != nil {
 			return fmt.Errorf("wait until ServiceAccount %s/%s may %s %s: %w",
 				namespace, ServiceAccount, rule.Verbs[0], strings.Join(rule.Resources, ", "), err)
 		}
@@ -143,8 +149,11 @@ const grantedIn = "operators.example.com/granted-in"
 
 // WriteKubeconfig writes a ServiceAccount's kubeconfig, readable by this user only. It is valid for
 // a day.
-func WriteKubeconfig(ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, account, path string) error {
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}}
+func WriteKubeconfig(
+	ctx context.Context, client kubernetes.Interface, cluster *rest.Config, namespace, account, path string,
+) error {
+	day := authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}
+	request := &authenticationv1.TokenRequest{Spec: day}
 	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("token for ServiceAccount %s/%s: %w", namespace, account, err)

@@ -16,10 +16,14 @@ import (
 func TestWriteKubeconfig(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "serviceaccounts", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		return action.GetSubresource() == "token", &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{Token: "secret"}}, nil
+		status := authenticationv1.TokenRequestStatus{Token: "secret"}
+		return action.GetSubresource() == "token", &authenticationv1.TokenRequest{Status: status}, nil
 	})
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	cluster := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")}, BearerToken: "the administrator's"}
+	cluster := &rest.Config{
+		Host: "https://127.0.0.1:1", BearerToken: "the administrator's",
+		TLSClientConfig: rest.TLSClientConfig{CAData: []byte("ca")},
+	}
 	if err := WriteKubeconfig(t.Context(), client, cluster, "a", ServiceAccount, path); err != nil {
 		t.Fatal(err)
 	}

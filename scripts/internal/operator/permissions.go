@@ -53,7 +53,8 @@ func Everything() Permissions {
 		{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
 		{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
 	}
-	return Permissions{Rules: rules, clusterRoles: []rbacv1.ClusterRole{{ObjectMeta: metav1.ObjectMeta{Name: "everything"}, Rules: rules}}}
+	role := rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "everything"}, Rules: rules}
+	return Permissions{Rules: rules, clusterRoles: []rbacv1.ClusterRole{role}}
 }
 
 func parsePermissions(content []byte) (found Permissions, err error) {
@@ -107,7 +108,8 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 		}
 		i := slices.IndexFunc(clusterRoles, func(role rbacv1.ClusterRole) bool { return role.Name == binding.RoleRef.Name })
 		if i < 0 {
-			return found, fmt.Errorf("the program's account is bound to ClusterRole %q, which isn't in this file", binding.RoleRef.Name)
+			return found, fmt.Errorf("the program's account is bound to ClusterRole %q, which isn't in this file",
+				binding.RoleRef.Name)
 		}
 		found.clusterRoles = append(found.clusterRoles, clusterRoles[i])
 		found.Rules = append(found.Rules, clusterRoles[i].Rules...)

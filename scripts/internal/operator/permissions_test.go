@@ -97,8 +97,10 @@ func TestParsePermissions(t *testing.T) {
 		t.Errorf("got rules %v", found.Rules)
 	}
 	objects := string(found.Manifests)
-	if !strings.Contains(objects, "kind: Namespace") || !strings.Contains(objects, "name: a-role") || strings.Contains(objects, "kind: Deployment") {
-		t.Errorf("got objects\n%s", objects)
+	for object, want := range map[string]bool{"kind: Namespace": true, "name: a-role": true, "kind: Deployment": false} {
+		if strings.Contains(objects, object) != want {
+			t.Errorf("got objects\n%s\nwith %q: want %v", objects, object, want)
+		}
 	}
 }
 
@@ -106,7 +108,9 @@ func TestParsePermissionsRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ content, want string }{
 		"what is no YAML": {"kind: {\n", "yaml"},
 		"an account with a role that isn't in the file": {
-			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nroleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{name: a}]\n",
+			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n---\n" +
+				"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n" +
+				"roleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{name: a}]\n",
 			`bound to ClusterRole "cluster-admin", which isn't in this file`,
 		},
 	} {
@@ -122,7 +126,8 @@ func TestParsePermissionsRefuses(t *testing.T) {
 // may have none.
 func TestPermissionsWithoutAnAccount(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "role.yaml")
-	content := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\nrules: [{apiGroups: [apps], resources: [deployments], verbs: [get]}]\n"
+	content := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\n" +
+		"rules: [{apiGroups: [apps], resources: [deployments], verbs: [get]}]\n"
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}

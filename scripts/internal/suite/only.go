@@ -1,6 +1,6 @@
 package suite
 
-// Tests of single promises or faults, for readers who changed something or want to see a promise
+// Tests of single promises, faults or checks, for readers who changed something or want to see a promise
 // fail.
 
 import (
@@ -28,8 +28,8 @@ const onlyTimeout = "45s"
 // logFile gets the output of failed tests. It is relative to the repository's root.
 const logFile = ".workshop/logs/only.log"
 
-// Only runs the tests of these promises and faults for each chapter on the tests' cluster, and
-// leaves it up. It writes the results to out, and returns whether all held. An error means that a
+// Only runs the tests of these promises, faults and checks for each chapter on the tests' cluster,
+// and leaves it up. It writes the results to out, and returns whether all held. An error means that a
 // test couldn't run.
 func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writer) (held bool, err error) {
 	tested := slices.DeleteFunc(slices.Clone(s.Chapters), func(chapter chapters.Chapter) bool {

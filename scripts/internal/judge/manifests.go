@@ -1,0 +1,123 @@
+package judge
+
+// The manifests of judge.yaml, and what the API calls the kinds in it.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+
+	"example.com/operators/scripts/internal/problem"
+)
+
+// apply applies the manifests, and finds out how the API calls the kinds.
+func (j *judge) apply(ctx context.Context) error {
+	for _, file := range j.config.Manifests {
+		if err := j.applyFile(ctx, file); err != nil {
+			return err
+		}
+	}
+	for _, sample := range j.samples {
+		mapping, err := j.mappingOf(sample.GroupVersionKind())
+		if err != nil {
+			return err
+		}
+		if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
+			return problem.New("%s isn't namespaced", sample.GetKind()).
+				ToDo("the judge can only judge operators of namespaced objects")
+		}
+		if !slices.Contains(j.ofSamples, mapping.Resource) {
+			j.ofSamples = append(j.ofSamples, mapping.Resource)
+		}
+	}
+	for _, kind := range j.config.Owns {
+		mapping, err := j.mappingOf(kind.gvk())
+		if err != nil {
+			return err
+		}
+		j.ofOwned = append(j.ofOwned, mapping.Resource)
+	}
+	return nil
+}
+
+// mappingOf returns what the API calls a kind.
+func (j *judge) mappingOf(kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	mapping, err := j.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, problem.New("the cluster doesn't know the kind %s", kind).
+			ToDo("check its apiVersion and kind, or add its CRD to manifests").Because(err)
+	}
+	return mapping, nil
+}
+
+// applyFile applies the objects in a file, and waits until its CRDs can be used.
+func (j *judge) applyFile(ctx context.Context, file string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		var object unstructured.Unstructured
+		err := documents.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && len(object.Object) > 0 {
+			err = j.applyObject(ctx, &object)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+}
+
+func (j *judge) applyObject(ctx context.Context, object *unstructured.Unstructured) error {
+	mapping, err := j.mappingOf(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	api := dynamic.ResourceInterface(j.dynamic.Resource(mapping.Resource))
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		api = j.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
+	}
+	_, err = api.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	if err != nil || object.GetKind() != "CustomResourceDefinition" {
+		return err
+	}
+	return j.awaitCRD(ctx, object)
+}
+
+// awaitCRD waits until objects of the kind can be listed. The condition Established isn't enough,
+// because for some moments more, requests may be answered 404 or 429.
+func (j *judge) awaitCRD(ctx context.Context, crd *unstructured.Unstructured) error {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	var last error
+	isListed := func(ctx context.Context) (bool, error) {
+		j.mapper.Reset()
+		var mapping *meta.RESTMapping
+		if mapping, last = j.mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind}); last == nil {
+			_, last = j.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{Limit: 1})
+		}
+		return last == nil, nil
+	}
+	if err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, isListed); err != nil {
+		return fmt.Errorf("the CRD %s can't be used: %w", crd.GetName(), last)
+	}
+	return nil
+}
