@@ -20,7 +20,7 @@ import (
 // converter is that program, once it is needed.
 type converter struct {
 	*program.LocalWebhooks
-	program *process.Program
+	program *process.Replica
 	dir     string
 }
 
@@ -70,7 +70,7 @@ func (e *environment) startConverter(p program.Program) (*converter, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	args := append([]string{"--kubeconfig", os.Getenv("TEST_KUBECONFIG"), "--namespace", "nobody"}, local.Flags()...)
-	running, err := process.Supervise(process.Options{Binary: filepath.Join(e.programs, p.Name), Args: args})
+	running, err := process.StartReplica(process.Options{Binary: filepath.Join(e.programs, p.Name), Args: args})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -203,7 +203,7 @@ func (s *scenario) begin(fault faults.Fault, proxy *faultproxy.Proxy) (end func(
 func (s *scenario) crashes() (crashes int) {
 	for _, operator := range append(s.former, s.operator) {
 		if operator != nil {
-			crashes += operator.Crashes()
+			crashes += len(operator.Exits())
 		}
 	}
 	return crashes

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -32,6 +32,10 @@ solution of the chapter's last exercise, TDSet (03 to 06).`,
 			if err != nil {
 				return err
 			}
+			p, err := program.Deployable(chapter)
+			if err != nil {
+				return err
+			}
 			c, err := ofKind()
 			if err != nil {
 				return err
@@ -39,8 +43,8 @@ solution of the chapter's last exercise, TDSet (03 to 06).`,
 			if _, err := bringUp(command.Context(), c); err != nil {
 				return err
 			}
-			d := deploy.Deployment{
-				Root: theRoot(), Chapter: chapter, Cluster: c, Kubectl: kubectlOn(c),
+			d := program.Deployment{
+				Program: p, Root: theRoot(), Cluster: c, Kubectl: kubectlOn(c),
 				Out: command.OutOrStdout(), UI: ui.New(os.Stderr),
 			}
 			if remove {

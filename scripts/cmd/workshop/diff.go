@@ -12,16 +12,15 @@ import (
 )
 
 func newDiffCommand() *cobra.Command {
-	var options chapters.DiffOptions
-	var tdset bool
+	var onlyStat, tdset bool
 	command := &cobra.Command{
 		Use:   "diff A B | diff --stat all",
 		Short: "Show what changes from one chapter to another, the lesson first",
 		Long: `Diff shows with git what changes from chapter A to chapter B, in the best order for reading: first
 the files with the lesson, then the other code, and finally the manifests that both have. A chapter's own
 name, as in import paths, doesn't count as a difference, and a file that chapter B has moved is compared
-with the original. go.mod and generated code are left out. With --all you also see tests, texts, exercises,
-new manifests, the lines of deleted files, and programs besides the chapter's.
+with the original. Tests, texts, exercises, warm-ups, go.mod and generated code are left out. To see them all,
+use "git diff --no-index".
 
 On a terminal, git starts its pager, unless you set PAGER=cat.`,
 		Example: `  ./scripts/workshop diff 01 02
@@ -29,7 +28,7 @@ On a terminal, git starts its pager, unless you set PAGER=cat.`,
   ./scripts/workshop diff --stat all
   ./scripts/workshop diff --tdset 02 03`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 2 || options.Stat && len(args) == 1 && args[0] == "all" {
+			if len(args) == 2 || onlyStat && len(args) == 1 && args[0] == "all" {
 				return nil
 			}
 			return errors.New(`diff needs two chapters, such as "diff 01 02" (or "diff --stat all": the sizes of all)`)
@@ -49,11 +48,10 @@ On a terminal, git starts its pager, unless you set PAGER=cat.`,
 					}
 				}
 			}
-			return chapters.Diff(command.Context(), os.Stdout, found[0], found[1], options)
+			return chapters.Diff(command.Context(), os.Stdout, found[0], found[1], onlyStat)
 		},
 	}
-	command.Flags().BoolVar(&options.Stat, "stat", false, "count the lines instead of showing them")
-	command.Flags().BoolVar(&options.All, "all", false, "show everything but generated code")
+	command.Flags().BoolVar(&onlyStat, "stat", false, "count the lines instead of showing them")
 	addTDSetFlag(command, &tdset)
 	return command
 }
@@ -71,10 +69,10 @@ func printSizes(command *cobra.Command, tdset bool) error {
 		return err
 	}
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tCOMMENTS\tTO READ\tREMOVED\tADDED\tNEW\tGONE")
+	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tTO READ\tREMOVED\tADDED\tNEW\tGONE")
 	for _, c := range counts {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
-			c.Name, c.Files, c.Code, c.Comments, c.ToRead(), c.Removed, c.Added, c.New, c.Gone)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
+			c.Name, c.Files, c.Code, c.ToRead(), c.Removed, c.Added, c.New, c.Gone)
 	}
 	fmt.Fprint(table, `
 Lines of handwritten Go, without blank lines, tests, exercises, generated code and warm-ups. TO READ is

@@ -20,7 +20,6 @@ import (
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
-	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -80,7 +79,6 @@ type machine struct {
 	env       func(string) string
 	has       func(program string) bool
 	built     bool // the control plane is
-	unpacked  bool // the repository is, from an archive
 	clusterUp bool
 	fullDisk  error
 	memory    uint64 // available, bytes
@@ -88,11 +86,10 @@ type machine struct {
 
 func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	m := machine{
-		root:     root,
-		env:      os.Getenv,
-		has:      func(program string) bool { _, err := exec.LookPath(program); return err == nil },
-		unpacked: pack.Unpacked(root),
-		ours:     theCluster().Kubeconfig(),
+		root: root,
+		env:  os.Getenv,
+		has:  func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+		ours: theCluster().Kubeconfig(),
 	}
 	m.goNeeded, m.server = versions(filepath.Join(root, "scripts", "controlplane", "go.mod"))
 	goEnv := exec.CommandContext(ctx, "go", "env", "-json")
@@ -219,8 +216,6 @@ func checkMemory(m machine) finding {
 func checkModules(m machine) finding {
 	const fix = "unset GOPROXY; go env -u GOPROXY"
 	switch proxy := m.goEnv["GOPROXY"]; {
-	case m.unpacked && strings.HasSuffix(proxy, "/.workshop/proxy"):
-		return ok("Go takes modules from the archive that this folder came from, so it needs no network")
 	case proxy != "off":
 		return ok("Go can download modules (GOPROXY=" + proxy + ")")
 	case m.built:

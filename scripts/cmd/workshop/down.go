@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
@@ -30,8 +28,7 @@ including its data.
 With --purge, it deletes all clusters and removes .workshop/ with the programs in it, except your own files: your progress
 on the exercises, and the work that reset and catch-up have kept. With --purge --progress it removes these, too. It leaves
 Go's own caches, so that building the programs again is quick ("go clean -cache -modcache" empties them), and the images
-that docker has for kind clusters ("docker image ls" shows them). If this folder was unpacked from an archive ("pack"), the
-archive's files stay. To get rid of them, remove the folder.`,
+that docker has for kind clusters ("docker image ls" shows them).`,
 		Args: func(command *cobra.Command, args []string) error {
 			if progress && !purge {
 				return errors.New("--progress goes with --purge")
@@ -72,28 +69,22 @@ archive's files stay. To get rid of them, remove the folder.`,
 	return command
 }
 
-// purgeAll deletes the clusters on all kinds of nodes, and removes everything except what came from
-// an archive and, unless progress is set, the learner's own files. If docker can't delete the kind
-// clusters now, it keeps their records.
+// purgeAll deletes the clusters on all kinds of nodes, and removes everything except, unless progress
+// is set, the learner's own files. If docker can't delete the kind clusters now, it keeps their
+// records.
 func purgeAll(ctx context.Context, progress bool, waiting func(string)) (summary string, err error) {
-	brought := pack.Brought(theRoot())
-	keep := slices.Clone(brought)
+	var keep []string
 	if !progress {
-		keep = append(keep, exercises.Own()...)
+		keep = exercises.Own()
 	}
 	containers, kindErr := kind.Purge(ctx, theRoot(), waiting)
 	if kindErr != nil {
 		keep = append(keep, "kind")
 	}
 	ended, kept, err := cluster.Purge(ctx, theRoot(), keep, waiting)
-	left := "removed"
-	if len(brought) > 0 {
-		left = "emptied except for the archive's files"
-	}
-	summary = fmt.Sprintf("%d processes ended, .workshop %s.", ended+containers, left)
-	yours := slices.DeleteFunc(kept, func(name string) bool { return slices.Contains(brought, name) })
-	if len(yours) > 0 {
-		summary += fmt.Sprintf(" Your own files are kept: %s (--progress removes them, too).", strings.Join(yours, ", "))
+	summary = fmt.Sprintf("%d processes ended, .workshop removed.", ended+containers)
+	if len(kept) > 0 {
+		summary += fmt.Sprintf(" Your own files are kept: %s (--progress removes them, too).", strings.Join(kept, ", "))
 	}
 	return summary, errors.Join(kindErr, err)
 }

@@ -11,11 +11,9 @@ import (
 	"example.com/operators/scripts/internal/testkit"
 )
 
-// Programs can be built again, but a learner's work can't, and without a network, the archive's files
-// can't be restored.
+// Programs can be built again, but a learner's work can't.
 func TestWhatPurgeKeeps(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		unpacked bool
 		args     []string
 		variable string // set to one cluster, or to one kind of clusters
 		wantCode int
@@ -23,18 +21,13 @@ func TestWhatPurgeKeeps(t *testing.T) {
 	}{
 		"the learner's files":               {want: []string{"kept", "progress.json"}},
 		"nothing, with --progress":          {args: []string{"--progress"}, want: nil},
-		"the archive's files":               {unpacked: true, args: []string{"--progress"}, want: []string{"bin", "go", "packed", "proxy"}},
 		"everything, if a cluster is named": {variable: "WORKSHOP_CLUSTER", wantCode: exitFailed, want: []string{"bin", "kept", "progress.json"}},
 		"everything, with --on":             {variable: nodesVariable, wantCode: exitFailed, want: []string{"bin", "kept", "progress.json"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			files := map[string]string{".workshop/bin/etcd": "", ".workshop/progress.json": "", ".workshop/kept/01-1.go": ""}
-			if test.unpacked {
-				for _, file := range []string{"packed", "go/bin/go", "proxy/a.zip"} {
-					files[".workshop/"+file] = ""
-				}
-			}
-			root := testkit.Write(t, t.TempDir(), files)
+			root := testkit.Write(t, t.TempDir(), map[string]string{
+				".workshop/bin/etcd": "", ".workshop/progress.json": "", ".workshop/kept/01-1.go": "",
+			})
 			t.Setenv("WORKSHOP_ROOT", root)
 			t.Setenv("WORKSHOP_CLUSTER", "")
 			t.Setenv(nodesVariable, "")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,7 +16,6 @@ import (
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -77,16 +77,33 @@ func newEnvCommand() *cobra.Command {
 cluster and never on yours, and put the workshop's kubectl at the end of PATH. They also set CGO_ENABLED=0 and the flags
 in GOFLAGS with which the workshop builds everything. Otherwise your first "go run" would compile the same libraries
 again, which takes minutes. (go test -race needs CGO_ENABLED=1, and a debugger can't step into Kubernetes' packages with
-these flags.) In a folder that was unpacked from an archive ("pack"), they also put the archive's Go at the front of PATH
-and point Go to the archive's modules. scripts/workshop itself doesn't need any of them.`,
+these flags.) If this folder brings its own Go and modules, for a machine without a network, these are used, too.
+scripts/workshop itself doesn't need any of this.`,
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			lines := pack.Exports(theRoot(), theCluster().Kubeconfig())
-			_, err := fmt.Fprintln(command.OutOrStdout(), strings.Join(lines, "\n"))
+			_, err := fmt.Fprintln(command.OutOrStdout(), exports(theRoot(), theCluster().Kubeconfig()))
 			return err
 		},
 	}
+}
+
+// exports are shell commands after which programs act on the cluster of this kubeconfig, and go gets
+// the settings of the workshop's own builds, so that a first `go run` finds everything compiled. These
+// settings are in this process's environment, which scripts/workshop has set.
+func exports(root, kubeconfig string) string {
+	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+	var lines strings.Builder
+	fmt.Fprintf(&lines, "export KUBECONFIG=%s\n", quote(kubeconfig))
+	for _, variable := range []string{"CGO_ENABLED", "GOFLAGS", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
+		if value, isSet := os.LookupEnv(variable); isSet {
+			fmt.Fprintf(&lines, "export %s=%s\n", variable, quote(strings.TrimSpace(value)))
+		}
+	}
+	bin := func(names ...string) string {
+		return quote(filepath.Join(append([]string{root, ".workshop"}, names...)...))
+	}
+	return lines.String() + "export PATH=" + bin("go", "bin") + `:"$PATH":` + bin("bin")
 }
 
 func newAuditCommand() *cobra.Command {

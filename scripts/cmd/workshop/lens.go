@@ -16,7 +16,6 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/lens"
 	"example.com/operators/scripts/internal/problem"
@@ -179,7 +178,7 @@ func lensOptions(ctx context.Context, programs []lens.Program) (lens.Options, er
 		return options, err
 	}
 	for i, p := range programs {
-		if err := deploy.CheckOthers(ctx, c, options.Kubectl, p.Built.Kind, "", os.Stderr); err != nil {
+		if err := program.CheckOthers(ctx, c, options.Kubectl, p.Built.Kind, "", os.Stderr); err != nil {
 			return options, err
 		}
 		if programs[i].Binary, err = buildProgram(ctx, p.Built); err != nil {

@@ -17,7 +17,6 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/program"
@@ -49,7 +48,7 @@ func prepare(ctx context.Context, p program.Program, withWebhooks bool) (*prepar
 		return nil, err
 	}
 	r := &prepared{program: p, cluster: c, kubectl: kubectlOn(c)}
-	if err := deploy.CheckOthers(ctx, c, r.kubectl, p.Kind, "", os.Stderr); err != nil {
+	if err := program.CheckOthers(ctx, c, r.kubectl, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
 	if r.binary, err = buildProgram(ctx, p); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -11,11 +10,10 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/ui"
 )
 
 func newUpCommand() *cobra.Command {
-	var containers, standIn bool
+	var containers bool
 	var image string
 	command := &cobra.Command{
 		Use:   "up",
@@ -25,23 +23,17 @@ kwok: Pods are scheduled and become ready, but no container runs. The first use 
 up starts the parts that are down and keeps the data. If all of them are up, it does nothing.
 
 With --kind it creates a kind cluster instead (Kubernetes in Docker). Its one node is a container, and Pods run in it. That
-needs docker, and a network to pull the node image, unless --image names one that docker has. It also pulls the samples'
-images, unless --stand-in replaces them by a small HTTP server. While there is a kind cluster, all other commands use it,
-unless you add --on kwok.`,
+needs docker, and a network to pull the node image, unless --image names one that docker has. While there is a kind cluster,
+all other commands use it, unless you add --on kwok.`,
 		Example: `  ./scripts/workshop up
   ./scripts/workshop up --kind`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			c, err := clusterToUp(containers, image, standIn)
+			c, err := clusterToUp(containers, image)
 			if err != nil {
 				return err
 			}
 			outcome, err := bringUp(command.Context(), c)
-			if made, ofKind := c.(*kind.Cluster); err == nil && ofKind && standIn {
-				err = ui.New(os.Stderr).While("building the stand-in for nginx", func(*ui.Step) (string, error) {
-					return "", made.LoadStandIn(command.Context(), kind.SampleImages()...)
-				})
-			}
 			if err != nil {
 				return err
 			}
@@ -52,13 +44,11 @@ unless you add --on kwok.`,
 	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers, as "+
 		"with --on kind")
 	command.Flags().StringVar(&image, "image", "", "with --kind: the node image of a new cluster (default "+defaultImage+")")
-	command.Flags().BoolVar(&standIn, "stand-in", false, "with --kind: replace nginx by a small HTTP server, and "+
-		"pull nothing")
 	return command
 }
 
 // clusterToUp rejects flags of kind clusters on simulated nodes.
-func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, error) {
+func clusterToUp(containers bool, image string) (cluster.Backend, error) {
 	c := theCluster()
 	if containers && theNodes() == cluster.Simulated {
 		return nil, problem.New("--kind asks for containers, --on kwok for none").
@@ -68,8 +58,8 @@ func clusterToUp(containers bool, image string, standIn bool) (cluster.Backend, 
 		c = kind.New(theRoot(), theName())
 	}
 	made, ofKind := c.(*kind.Cluster)
-	if !ofKind && (image != "" || standIn) {
-		return nil, problem.New("--image and --stand-in are for kind clusters").ToDo("add --kind, or leave them out")
+	if !ofKind && image != "" {
+		return nil, problem.New("--image is for kind clusters").ToDo("add --kind, or leave it out")
 	}
 	if ofKind {
 		made.Image = image

@@ -71,9 +71,8 @@ func TestWhatNeedsACluster(t *testing.T) {
 		refused func() error
 		want    string
 	}{
-		"a node image":          {"", func() error { _, err := clusterToUp(false, "kindest/node:v1", false); return err }, "--image and --stand-in are for kind clusters"},
-		"the stand-in":          {"", func() error { _, err := clusterToUp(false, "", true); return err }, "--image and --stand-in are for kind clusters"},
-		"--kind with --on kwok": {"kwok", func() error { _, err := clusterToUp(true, "", false); return err }, "--kind asks for containers, --on kwok for none"},
+		"a node image":          {"", func() error { _, err := clusterToUp(false, "kindest/node:v1"); return err }, "--image is for kind clusters"},
+		"--kind with --on kwok": {"kwok", func() error { _, err := clusterToUp(true, ""); return err }, "--kind asks for containers, --on kwok for none"},
 		"a kubeconfig":          {"", func() error { _, err := existingCluster(); return err }, `cluster "workshop" isn't up`},
 		"a deployment":          {"", func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
 	} {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/operators/scripts/internal/pack"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -142,19 +141,13 @@ func TestTheScriptExplainsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// unpacked turns a repository into one from an archive: it has the fake go and a built tool.
-func unpacked(t *testing.T, root, goDir string) {
-	t.Helper()
+// A folder may bring Go and the modules for a machine without a network.
+func TestTheScriptUsesTheGoAndModulesInTheFolder(t *testing.T) {
+	root, goDir := newRepository(t)
+	const program = "#!/bin/sh\nprintf '<%s>' \"$@\"; command -v go; echo \"$GOROOT $GOPROXY $GOSUMDB $GOTOOLCHAIN\"\n"
 	for path, content := range map[string]string{
-		".workshop/packed":    "",
-		".workshop/proxy/a":   "",
-		".workshop/go/bin/go": fakeGo,
-		"scripts/cmd/a.go":    "",
-		"scripts/go.sum":      "",
-		"scripts/internal/a":  "",
-		".workshop/bin/workshop": `#!/bin/sh
-echo "as packed"; printf '<%s>' "$@"; echo "GOROOT=$GOROOT"; command -v go; for v in "$GOPROXY" "$GOSUMDB" "$GOTOOLCHAIN"; do echo "$v"; done
-`,
+		".workshop/proxy/a": "", ".workshop/go/bin/go": fakeGo, ".workshop/bin/workshop": program,
+		"scripts/cmd/a.go": "", "scripts/go.sum": "", "scripts/internal/a": "",
 	} {
 		testkit.Write(t, root, map[string]string{path: content})
 		if err := os.Chmod(filepath.Join(root, path), 0o700); err != nil {
@@ -165,6 +158,15 @@ echo "as packed"; printf '<%s>' "$@"; echo "GOROOT=$GOROOT"; command -v go; for 
 		t.Fatal(err)
 	}
 	sameAge(t, root)
+	state := filepath.Join(root, ".workshop")
+	want := "<one><two words><--flag=$x>" + filepath.Join(state, "go", "bin", "go") + "\n file://" +
+		strings.ReplaceAll(filepath.Join(state, "proxy"), " ", "%20") + " off local\n"
+
+	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
+
+	if err != nil || out != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
 }
 
 // sameAge gives everything one age, as tar does.
@@ -178,33 +180,13 @@ func sameAge(t *testing.T, root string) {
 	}
 }
 
-func TestTheScriptUsesTheArchivesGoAndModules(t *testing.T) {
-	root, goDir := newRepository(t)
-	unpacked(t, root, goDir)
-	state := filepath.Join(root, ".workshop")
-	want := "as packed\n<one><two words><--flag=$x>GOROOT=\n" + filepath.Join(state, "go", "bin", "go") + "\n" +
-		"file://" + strings.ReplaceAll(filepath.Join(state, "proxy"), " ", "%20") + "\noff\nlocal\n"
-
-	out, err := entry(filepath.Join(root, "scripts", "workshop"), goDir, "")
-
-	if err != nil || out != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
-	}
-}
-
-func TestEnvGivesAShellTheSameGoAsTheTool(t *testing.T) {
-	root, goDir := newRepository(t)
-	unpacked(t, root, goDir)
-	for _, variable := range []string{"GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
-		t.Setenv(variable, "it's "+variable)
-	}
-	lines := strings.Join(pack.Exports(root, filepath.Join(root, ".workshop", "kubeconfig")), "\n")
-	shell := exec.Command("/bin/sh", "-c", lines+`
-command -v go; echo "$KUBECONFIG"; echo "$GOROOT"; echo "$GOPROXY, $GOSUMDB, $GOTOOLCHAIN"; command -v workshop`)
-	shell.Env = []string{"PATH=" + goDir, "GOROOT=/an old one"}
+func TestEnvGivesAShellTheSameSettingsAsTheTool(t *testing.T) {
+	t.Setenv("GOFLAGS", " '-gcflags=-l -dwarf=false'")
+	t.Setenv("GOPROXY", "it's a proxy")
+	shell := exec.Command("/bin/sh", "-c", exports("/a clone", "/a kubeconfig")+"\necho \"$KUBECONFIG, $GOFLAGS, $GOPROXY, $PATH\"")
+	shell.Env = []string{"PATH=/usr/bin"}
 	out, err := shell.CombinedOutput()
-	state := filepath.Join(root, ".workshop")
-	want := filepath.Join(state, "go", "bin", "go") + "\n" + filepath.Join(state, "kubeconfig") + "\n\nit's GOPROXY, it's GOSUMDB, it's GOTOOLCHAIN\n" + filepath.Join(state, "bin", "workshop") + "\n"
+	const want = "/a kubeconfig, '-gcflags=-l -dwarf=false', it's a proxy, /a clone/.workshop/go/bin:/usr/bin:/a clone/.workshop/bin\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
 	}

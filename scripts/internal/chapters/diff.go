@@ -47,7 +47,8 @@ var lessons = map[string][]string{
 
 // readingOrder is the order of the other files: patterns in which * also matches slashes.
 var readingOrder = []string{
-	"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go", "*.go", "*",
+	"informers.go", "events.go", "queue.go", "read.go", "write.go", "reconcile.go", "desired.go", "main.go",
+	"*.go", "*",
 }
 
 // solves names the file that does the same as the solution of a chapter's exercise TDSet in the
@@ -57,15 +58,9 @@ var solves = map[string]string{
 	"04": "clients.go", "05": "tdset_controller.go", "06": "pkg/apis/schedule/v1/types.go",
 }
 
-// DiffOptions say what Diff shows.
-type DiffOptions struct {
-	All  bool // also tests, exercises, deleted lines, new manifests, and programs besides the chapter's
-	Stat bool // only how many lines change in each file
-}
-
-// Diff writes the changes from chapter a to b, the lesson first. On a terminal, git starts its pager
-// and uses colors.
-func Diff(ctx context.Context, out io.Writer, a, b Chapter, o DiffOptions) error {
+// Diff writes the changes from chapter a to b, the lesson first, or with onlyStat just how many lines
+// change in each file. On a terminal, git starts its pager and uses colors.
+func Diff(ctx context.Context, out io.Writer, a, b Chapter, onlyStat bool) error {
 	if a.Dir == b.Dir {
 		return problem.New("%s compared with itself has no changes", a.Name).
 			ToDo("name two chapters, such as 01 and 02")
@@ -78,10 +73,8 @@ func Diff(ctx context.Context, out io.Writer, a, b Chapter, o DiffOptions) error
 	if err != nil {
 		return err
 	}
-	if !o.All {
-		keepShown(before, after)
-		keepShown(after, before)
-	}
+	keepShown(before, after)
+	keepShown(after, before)
 	lesson := lessons[b.Number()]
 	if b.Solved {
 		lesson = []string{"solution.go"}
@@ -97,11 +90,8 @@ func Diff(ctx context.Context, out io.Writer, a, b Chapter, o DiffOptions) error
 		return err
 	}
 	args := []string{"show", "--format=%B", "--patience", "-O" + order, "--stat=110,75", "b"}
-	if !o.Stat {
-		args = append(args, "--patch")
-	}
-	if !o.All {
-		args = append(args, "--irreversible-delete")
+	if !onlyStat {
+		args = append(args, "--patch", "--irreversible-delete")
 	}
 	if os.Getenv("NO_COLOR") != "" {
 		args = append([]string{"-c", "color.ui=never"}, args...)
@@ -136,12 +126,12 @@ func pairFiles(a, b Chapter) (before, after map[string]file, err error) {
 	return before, after, nil
 }
 
-// keepShown leaves the files that a diff shows without --all: the program's code, and the manifests
-// that both chapters have.
+// keepShown leaves the files that a diff shows: the program's code, and the manifests that both
+// chapters have.
 func keepShown(files, others map[string]file) {
 	maps.DeleteFunc(files, func(name string, f file) bool {
 		_, inBoth := others[name]
-		return f.kind == other || f.kind == manifest && !inBoth
+		return f.kind == manifest && !inBoth
 	})
 }
 

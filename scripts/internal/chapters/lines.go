@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,13 +22,12 @@ const (
 	program   kind = iota // handwritten Go of the chapter's program
 	manifest              // handwritten manifests and scripts
 	generated             // the output of a generator
-	other                 // tests, texts, exercises, and programs besides the chapter's
 )
 
 var (
-	// leftOut matches hidden files, modules, and an exercise's file that its solution replaces.
-	leftOut       = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.)|^exercise\.go$|^mistakes\.yaml$`)
-	isOther       = regexp.MustCompile(`^exercises/|_test\.go$|(^|/)(test|testdata)/|\.md$`)
+	// leftOut matches hidden files, modules, tests, texts, exercises, and a solution's exercise.
+	leftOut = regexp.MustCompile(`(^|/)(go\.(mod|sum)$|\.|(test|testdata)/)|_test\.go$|\.md$|` +
+		`^exercises/|^exercise\.go$|^mistakes\.yaml$`)
 	isGenerated   = regexp.MustCompile(`^pkg/generated/|^config/(rbac/role|webhook/manifests)\.yaml$`)
 	saysGenerated = regexp.MustCompile(
 		`(?m)^// Code generated .* DO NOT EDIT\.$|^\s+controller-gen\.kubebuilder\.io/version:`)
@@ -39,7 +39,8 @@ type file struct {
 	text string
 }
 
-// files returns the chapter's text files, by their paths relative to the chapter.
+// files returns the chapter's text files, by their paths relative to the chapter. Other programs than
+// the chapter's own are left out, with what lies beside them.
 func (c Chapter) files() (map[string]file, error) {
 	names, err := Files(c.Dir, func(name string) bool { return !leftOut.MatchString(name) })
 	if err != nil {
@@ -52,23 +53,17 @@ func (c Chapter) files() (map[string]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if bytes.IndexByte(content, 0) >= 0 { // a picture or a program
-			continue
-		}
-		f := file{kindOf(name, content), string(content)}
-		if folder := path.Dir(name); f.kind == program && packageMain.Match(content) && folder != "." && folder != "cmd" {
-			f.kind = other
+		kind, folder := kindOf(name, content), path.Dir(name)
+		switch {
+		case bytes.IndexByte(content, 0) >= 0: // a picture or a program
+		case kind == program && packageMain.Match(content) && folder != "." && folder != "cmd":
 			otherPrograms[topFolder(name)] = true
-		}
-		found[name] = f
-	}
-	// What lies beside another program belongs to it, but the scripts in hack/ generate code for the
-	// chapter's own.
-	for name, f := range found {
-		if folder := topFolder(name); f.kind == manifest && otherPrograms[folder] && folder != "hack" {
-			found[name] = file{other, f.text}
+		default:
+			found[name] = file{kind, string(content)}
 		}
 	}
+	delete(otherPrograms, "hack") // its scripts generate code for the chapter's own program
+	maps.DeleteFunc(found, func(name string, f file) bool { return f.kind == manifest && otherPrograms[topFolder(name)] })
 	return found, nil
 }
 
@@ -79,8 +74,6 @@ func topFolder(name string) string {
 
 func kindOf(name string, content []byte) kind {
 	switch {
-	case isOther.MatchString(name):
-		return other
 	case isGenerated.MatchString(name), saysGenerated.Match(content):
 		return generated
 	case path.Ext(name) == ".go":
@@ -90,11 +83,11 @@ func kindOf(name string, content []byte) kind {
 }
 
 // Lines counts the lines of a chapter's program and of its diff from the chapter before. Blank lines
-// count nowhere, and comments only in Comments and in the diff.
+// count nowhere, and comments only in the diff.
 type Lines struct {
 	Chapter
-	Files, Code, Comments int // handwritten Go
-	Generated, Manifests  int // generated Go, handwritten manifests and scripts
+	Files, Code          int // handwritten Go
+	Generated, Manifests int // generated Go, handwritten manifests and scripts
 	Changes
 }
 
@@ -114,12 +107,11 @@ func Count(ctx context.Context, all []Chapter) (counts []Lines, err error) {
 		}
 		lines := Lines{Chapter: chapter}
 		for name, f := range files {
-			code, comments := countLines(name, f.text)
+			code := countCode(name, f.text)
 			switch {
 			case f.kind == program:
 				lines.Files++
 				lines.Code += code
-				lines.Comments += comments
 			case f.kind == generated && path.Ext(name) == ".go":
 				lines.Generated += code
 			case f.kind == manifest:
@@ -136,34 +128,30 @@ func Count(ctx context.Context, all []Chapter) (counts []Lines, err error) {
 	return counts, nil
 }
 
-// countLines counts a file's lines of code and of comments. Go is read with Go's scanner, because a
-// string may look like a comment.
-func countLines(name, text string) (code, comments int) {
-	isCode := map[int]bool{} // by line number, from 1
-	if path.Ext(name) == ".go" {
-		file := token.NewFileSet().AddFile(name, -1, len(text))
-		var s scanner.Scanner
-		s.Init(file, []byte(text), func(token.Position, string) {}, 0)
-		for pos, tok, literal := s.Scan(); tok != token.EOF; pos, tok, literal = s.Scan() {
-			if tok == token.SEMICOLON && literal == "\n" {
-				continue // the scanner has inserted it, perhaps after a comment
+// countCode counts a file's lines without blank lines and comments. Go is read with Go's scanner,
+// because a string may look like a comment.
+func countCode(name, text string) (count int) {
+	if path.Ext(name) != ".go" {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				count++
 			}
-			for i := range 1 + strings.Count(literal, "\n") {
+		}
+		return count
+	}
+	isCode := map[int]bool{} // by line number
+	file := token.NewFileSet().AddFile(name, -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, []byte(text), func(token.Position, string) {}, 0)
+	for pos, tok, literal := s.Scan(); tok != token.EOF; pos, tok, literal = s.Scan() {
+		if tok == token.SEMICOLON && literal == "\n" {
+			continue // the scanner has inserted it, perhaps after a comment
+		}
+		for i, line := range strings.Split(literal, "\n") {
+			if i == 0 || strings.TrimSpace(line) != "" {
 				isCode[file.Line(pos)+i] = true
 			}
 		}
 	}
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "":
-		case isCode[number], path.Ext(name) != ".go" && !strings.HasPrefix(line, "#"):
-			code++
-		default:
-			comments++
-		}
-	}
-	return code, comments
+	return len(isCode)
 }

@@ -89,7 +89,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		return status, err
 	}
 	for _, component := range components {
-		s := ComponentStatus{Name: component.name, Port: component.ports[0]}
+		s := ComponentStatus{Name: component.name, Port: component.port}
 		p, runs := running[component.name]
 		if runs {
 			s.Running, s.PID = true, int(p.Pid)
@@ -110,6 +110,6 @@ func (s *Status) Ask(ctx context.Context, b Backend) (ready bool) {
 	if version, err := client.Discovery().ServerVersion(); err == nil {
 		s.Version = version.GitVersion
 	}
-	s.Nodes, s.NodesReady, _ = CountNodes(ctx, client)
+	s.Nodes, s.NodesReady, _ = countNodes(ctx, client)
 	return true
 }

@@ -34,21 +34,19 @@ func newCluster(t *testing.T) *Cluster {
 }
 
 func TestCheckName(t *testing.T) {
-	for name, good := range map[string]bool{"workshop": true, "test-2": true, "": false, "..": false, "a/b": false, "Test": false} {
+	for name, good := range map[string]bool{
+		"workshop": true, "test-2": true, "": false, "..": false, "a/b": false, "Test": false,
+	} {
 		if err := CheckName(name); (err == nil) != good {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
 
-func TestPortsDifferAndAreFree(t *testing.T) {
+func TestTakenPortsAreSkipped(t *testing.T) {
 	one, err := freePorts("/some/folder")
-	other, otherErr := freePorts("/another/folder")
-	if err := errors.Join(err, otherErr); err != nil {
+	if err != nil {
 		t.Fatal(err)
-	}
-	if one < lowestPort || one > lowestPort+manyPorts-portsPerCluster || max(one, other)-min(one, other) < portsPerCluster {
-		t.Errorf("first ports: %d and %d", one, other)
 	}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", one+1))
 	if err != nil {
@@ -60,33 +58,11 @@ func TestPortsDifferAndAreFree(t *testing.T) {
 	}
 }
 
-func TestATakenPortIsNamedWithItsHolder(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	taken := component{name: "etcd", ports: []int{listener.Addr().(*net.TCPAddr).Port}}
-
-	c := newCluster(t)
-	err = c.checkPorts(t.Context(), []component{taken}, nil)
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, want := range []string{fmt.Sprintf("port %d, which etcd of cluster %q needs, is in use by", taken.ports[0], c.name), fmt.Sprintf("(pid %d)", os.Getpid())} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q doesn't name %q", err, want)
-		}
-	}
-	if err := c.checkPorts(t.Context(), []component{taken}, map[string]program{"etcd": {}}); err != nil {
-		t.Errorf("a component's own port: %v", err)
-	}
-}
-
 func TestAComponentThatEnds(t *testing.T) {
 	for log, want := range map[string]string{
-		"E1121 03:21:22.2 broken\nI1121 03:21:22.3 bye\n":            "ended while the cluster started: its log ends with:\nE1121 03:21:22.2 broken\nI1121",
-		`{"level":"fatal","error":"no space left on device"}` + "\n": "since the disk is full",
+		"E1121 03:21:22.2 broken\nI1121 03:21:22.3 bye\n": "its log ends with:\nE1121 03:21:22.2 broken\nI1121",
+
+		"listen tcp 127.0.0.1:20001: bind: address already in use\n": "since another program uses its port",
 	} {
 		c := newCluster(t)
 		testkit.Write(t, c.dir, map[string]string{"logs/kube-apiserver.log": log})
@@ -98,32 +74,15 @@ func TestAComponentThatEnds(t *testing.T) {
 	}
 }
 
-func TestTheTestsOwnProcessBelongsToNoCluster(t *testing.T) {
-	c := newCluster(t)
-	running, err := c.running(t.Context())
-	if err != nil || len(running) != 0 {
-		t.Errorf("found %v, %v", running, err)
-	}
-	us := &gopsutil.Process{Pid: int32(os.Getpid())}
-	self, err := us.Exe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Even a process that runs the right executable must have been started as a component.
-	if p, ok := identify(t.Context(), us, self); ok && p.home == c.dir {
-		t.Errorf("this process was identified as %+v", p)
-	}
-}
-
 func TestPurgeKeepsMatchingFiles(t *testing.T) {
 	for sentence, test := range map[string]struct{ keep, want []string }{
-		"a learner's files": {[]string{"progress*.json", "kept"}, []string{"kept", "progress-damaged.json", "progress.json"}},
+		"a learner's files": {[]string{"progress*.json", "kept"}, []string{"kept", "progress.json"}},
 		"nothing":           {nil, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := testkit.Write(t, t.TempDir(), map[string]string{
 				".workshop/bin/controlplane": "", ".workshop/run.kubeconfig": "",
-				".workshop/kept/01-1.go": "", ".workshop/progress.json": "", ".workshop/progress-damaged.json": "",
+				".workshop/kept/01-1.go": "", ".workshop/progress.json": "",
 			})
 			ended, kept, err := Purge(t.Context(), root, test.keep, nil)
 			if err != nil || ended != 0 || !slices.Equal(kept, test.want) {
@@ -147,9 +106,12 @@ func TestPurgeEndsNoClusterOfAnotherRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, others := resolve(t.TempDir()), testkit.Write(t, resolve(t.TempDir()), map[string]string{".workshop/bin/controlplane": string(content)})
-	original, link := filepath.Join(others, ".workshop/bin/controlplane"), filepath.Join(ours, ".workshop/bin/controlplane")
-	if err := errors.Join(os.Chmod(original, 0o700), os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(original, link)); err != nil {
+	const program = ".workshop/bin/controlplane"
+	ours, others := resolve(t.TempDir()), resolve(t.TempDir())
+	testkit.Write(t, others, map[string]string{program: string(content)})
+	original, link := filepath.Join(others, program), filepath.Join(ours, program)
+	err = errors.Join(os.Chmod(original, 0o700), os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(original, link))
+	if err != nil {
 		t.Fatal(err)
 	}
 	our := startComponent(t, original, filepath.Join(ours, ".workshop", "clusters", "workshop"))

@@ -5,14 +5,26 @@ package cluster
 // will do.
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	_ "embed"
+	"encoding/pem"
 	"errors"
+	"fmt"
+	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 // AuditPolicy is the API server's audit.k8s.io/v1 Policy, in YAML.
@@ -21,16 +33,16 @@ import (
 var AuditPolicy []byte
 
 type component struct {
-	name  string
-	ports []int // on loopback
-	args  []string
+	name string
+	port int // on loopback
+	args []string
 }
 
-// The files in a cluster's folder. One certificate serves everybody: the servers, and the
-// administrator, whom the components act as.
+// The files in a cluster's folder. One certificate, which is its own CA, serves everybody: the
+// servers, and the administrator, whom the components act as.
 const (
-	caFile   = "pki/ca.crt"
-	certFile = "pki/admin.crt"
+	caFile   = "pki/admin.crt"
+	certFile = caFile
 	keyFile  = "pki/admin.key"
 	portFile = "port"
 )
@@ -46,8 +58,7 @@ const (
 	portsPerCluster
 )
 
-// components returns the components in the order in which they start. Its error is fs.ErrNotExist
-// if there is no cluster.
+// components returns the components in the order in which they start.
 func (c *Cluster) components() ([]component, error) {
 	first, err := c.firstPort()
 	if err != nil {
@@ -57,7 +68,7 @@ func (c *Cluster) components() ([]component, error) {
 	apiServer, manager := first+apiServerPort, first+controllerManagerPort
 	scheduler, kwok := first+schedulerPort, first+kwokPort
 	return []component{
-		{"etcd", []int{first + etcdPort, first + etcdPeerPort}, []string{
+		{"etcd", first + etcdPort, []string{
 			"--name=node0",
 			"--data-dir=etcd",
 			"--auto-compaction-retention=1",
@@ -73,7 +84,7 @@ func (c *Cluster) components() ([]component, error) {
 			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + caFile,
 			"--peer-cert-file=" + certFile, "--peer-key-file=" + keyFile,
 		}},
-		{"kube-apiserver", []int{apiServer}, []string{
+		{"kube-apiserver", apiServer, []string{
 			"--bind-address=127.0.0.1",
 			"--secure-port=" + strconv.Itoa(apiServer),
 			"--etcd-servers=" + etcd,
@@ -94,10 +105,10 @@ func (c *Cluster) components() ([]component, error) {
 			// So large that the log is never renamed. It would be kept anyway.
 			"--audit-policy-file=audit-policy.yaml", "--audit-log-path=logs/audit.log", "--audit-log-maxsize=100000",
 		}},
-		{"kube-controller-manager", []int{manager}, append(controllerFlags(manager),
+		{"kube-controller-manager", manager, append(controllerFlags(manager),
 			"--service-account-private-key-file="+keyFile, "--root-ca-file="+caFile)},
-		{"kube-scheduler", []int{scheduler}, controllerFlags(scheduler)},
-		{"kwok-controller", []int{kwok}, []string{
+		{"kube-scheduler", scheduler, controllerFlags(scheduler)},
+		{"kwok-controller", kwok, []string{
 			"--manage-all-nodes",
 			"--kubeconfig=kubeconfig",
 			"--config=stages.yaml",
@@ -123,7 +134,7 @@ func controllerFlags(port int) []string {
 
 func httpsURL(port int) string { return "https://127.0.0.1:" + strconv.Itoa(port) }
 
-// writeFiles writes what the components of a new cluster read, except for the stages.
+// writeFiles writes what the components of a new cluster read.
 func (c *Cluster) writeFiles() error {
 	for _, dir := range []string{"pki", "logs"} {
 		if err := os.MkdirAll(filepath.Join(c.dir, dir), 0o700); err != nil {
@@ -134,12 +145,41 @@ func (c *Cluster) writeFiles() error {
 	if err != nil {
 		return err
 	}
+	stages, err := c.command("stages").Output()
+	if err != nil {
+		return fmt.Errorf("the stages of simulated nodes and Pods: %w", err)
+	}
 	return errors.Join(
+		os.WriteFile(filepath.Join(c.dir, "stages.yaml"), stages, 0o600),
 		os.WriteFile(filepath.Join(c.dir, portFile), []byte(strconv.Itoa(first)), 0o600),
 		os.WriteFile(filepath.Join(c.dir, "audit-policy.yaml"), AuditPolicy, 0o600),
-		c.writeCertificates(),
+		c.writeCertificate(),
 		c.writeKubeconfig(first+apiServerPort),
 	)
+}
+
+func (c *Cluster) writeCertificate() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "workshop-admin", Organization: []string{"system:masters"}},
+		DNSNames:     []string{"localhost"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		NotBefore:    time.Now(),
+		NotAfter:     time.Now().AddDate(10, 0, 0),
+		KeyUsage:     x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IsCA:         true, BasicConstraintsValid: true,
+	}
+	der, derErr := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
+	keyPEM, keyErr := keyutil.MarshalPrivateKeyToPEM(key)
+	return errors.Join(derErr, keyErr,
+		os.WriteFile(filepath.Join(c.dir, certFile), certPEM, 0o600),
+		os.WriteFile(filepath.Join(c.dir, keyFile), keyPEM, 0o600))
 }
 
 // writeKubeconfig writes the administrator's kubeconfig, with the certificates inside.

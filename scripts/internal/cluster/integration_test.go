@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/process"
@@ -34,7 +32,7 @@ func newReal(t *testing.T) real {
 	t.Helper()
 	bin := os.Getenv("WORKSHOP_TEST_BIN")
 	if bin == "" {
-		t.Skip("needs the control plane's programs: run it by `./scripts/workshop test`, or set WORKSHOP_TEST_BIN to .workshop/bin")
+		t.Skip("needs the control plane: run it by `./scripts/workshop test`, or set WORKSHOP_TEST_BIN to .workshop/bin")
 	}
 	root := filepath.Join(t.TempDir(), "a folder")
 	if err := os.Mkdir(root, 0o700); err != nil {
@@ -71,15 +69,6 @@ func (r real) kill(t *testing.T, component string) {
 	}
 }
 
-func (r real) clientset(t *testing.T) kubernetes.Interface {
-	t.Helper()
-	config, err := RESTConfig(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kubernetes.NewForConfigOrDie(config)
-}
-
 func (r real) pids(t *testing.T) map[string]int {
 	t.Helper()
 	running, err := r.running(t.Context())
@@ -102,7 +91,10 @@ func TestCluster(t *testing.T) {
 
 	r := newReal(t)
 	r.up(t, Created)
-	client := r.clientset(t)
+	client, err := Client(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}
 	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), kept, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -119,7 +111,7 @@ func TestCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !status.Ready || status.NodesReady != simulatedNodes || len(status.Components) != 5 || !strings.HasPrefix(status.Version, "v1.") {
+		if !status.Ready || status.NodesReady != simulatedNodes || len(status.Components) != 5 {
 			t.Errorf("%+v", status)
 		}
 	})
@@ -143,16 +135,9 @@ func TestCluster(t *testing.T) {
 			t.Errorf("processes: %v, then %v", pids, again)
 		}
 	})
-	t.Run("up restarts a killed API server and scheduler", func(t *testing.T) {
+	t.Run("up restarts what was killed", func(t *testing.T) {
 		r.kill(t, "kube-apiserver")
 		r.kill(t, "kube-scheduler")
-		r.up(t, Started)
-		dataIsThere(t)
-	})
-	t.Run("up restarts everything after a reboot", func(t *testing.T) {
-		for component := range r.pids(t) {
-			r.kill(t, component)
-		}
 		r.up(t, Started)
 		dataIsThere(t)
 	})
@@ -212,17 +197,6 @@ func TestAnUnfinishedClusterIsCreatedAgain(t *testing.T) {
 				t.Errorf("left: %v", left)
 			}
 		},
-		"interrupted while it got its nodes": func(t *testing.T, r real) {
-			ctx, cancel := context.WithCancel(t.Context())
-			_, err := r.Up(ctx, func(doing string) {
-				if strings.Contains(doing, "nodes") {
-					cancel()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("got %v", err)
-			}
-		},
 		"copied from another folder": func(t *testing.T, r real) {
 			r.up(t, Created)
 			if err := os.WriteFile(r.madeFile(), []byte("/another/folder"), 0o600); err != nil {
@@ -269,24 +243,21 @@ func etcdRequiresACertificate(t *testing.T, r real) {
 	}
 	path := func(name string) string { return filepath.Join(r.dir, name) }
 	for _, port := range []int{first + etcdPort, first + etcdPeerPort} {
-		for sentence, test := range map[string]struct {
-			client rest.TLSClientConfig
-			want   string // the error; "": there is none
-		}{
-			"without a certificate": {rest.TLSClientConfig{CAFile: path(caFile)}, "certificate required"},
-			"with a certificate":    {rest.TLSClientConfig{CAFile: path(caFile), CertFile: path(certFile), KeyFile: path(keyFile)}, ""},
-		} {
-			config, err := rest.TLSConfigFor(&rest.Config{TLSClientConfig: test.client})
+		for _, authorized := range []bool{false, true} {
+			files := rest.TLSClientConfig{CAFile: path(caFile), NextProtos: []string{"http/1.1"}}
+			if authorized {
+				files.CertFile, files.KeyFile = path(certFile), path(keyFile)
+			}
+			client, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: files})
 			if err != nil {
 				t.Fatal(err)
 			}
-			client := http.Client{Transport: &http.Transport{TLSClientConfig: config}}
 			response, err := client.Get(httpsURL(port) + "/version")
 			if err == nil {
 				_ = response.Body.Close()
 			}
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("port %d %s: %v, want %q", port, sentence, err, test.want)
+			if (err == nil) != authorized || err != nil && !strings.Contains(err.Error(), "certificate required") {
+				t.Errorf("port %d with a certificate (%v): %v", port, authorized, err)
 			}
 		}
 	}

@@ -59,40 +59,41 @@ func (k Kubectl) run(ctx context.Context, stdin []byte, args ...string) (string,
 // condition Established isn't enough, because for some moments more, requests may be answered 404,
 // or 429 "storage is (re)initializing". Objects that must be converted may have to wait for a webhook.
 func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
-	_, err := k.Run(ctx, "apply", "-f", file)
-	if err != nil && strings.Contains(err.Error(), "status.storedVersions") {
-		// Objects may be stored in a version that this CRD doesn't have.
-		left, failed := k.Run(ctx, "get", "-f", file, "-o", "jsonpath={.spec.names.plural}.{.spec.group}")
-		if failed == nil {
-			left, failed = k.Run(ctx, "get", left, "--all-namespaces", "-o", "name")
-		}
-		if failed != nil || left != "" {
-			return fmt.Errorf("%w: delete these objects first: %s", err, strings.Join(strings.Fields(left), ", "))
-		}
-		if _, err := k.Run(ctx, "delete", "-f", file); err != nil {
-			return err
-		}
-		_, err = k.Run(ctx, "apply", "-f", file)
-	}
+	const name = "jsonpath={.spec.names.plural}.{.spec.group}"
+	resource, err := k.Run(ctx, "create", "--dry-run=client", "-f", file, "-o", name)
 	if err != nil {
 		return err
 	}
-	if _, err := k.Run(ctx, "wait", "--for", "condition=Established", "--timeout", "30s", "-f", file); err != nil {
-		return err
+	_, err = k.Run(ctx, "apply", "-f", file)
+	if err != nil && strings.Contains(err.Error(), "status.storedVersions") {
+		err = k.replaceCRD(ctx, file, resource, err)
 	}
-	name, err := k.Run(ctx, "get", "-f", file, "-o", "jsonpath={.spec.names.plural}.{.spec.group}")
 	if err != nil {
 		return err
 	}
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		_, last = k.Run(ctx, "get", name, "--all-namespaces")
+	err = wait.PollUntilContextTimeout(ctx, pollEvery, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		_, last = k.Run(ctx, "get", resource, "--all-namespaces")
 		return last == nil || NeedsConversion(last), nil
 	})
 	if err != nil {
-		return fmt.Errorf("CRD %s is established but can't be used: %w", name, last)
+		return fmt.Errorf("CRD %s was applied but can't be used: %w", resource, last)
 	}
 	return nil
+}
+
+// replaceCRD deletes a CRD whose objects may be stored in a version that the new one doesn't have,
+// if there are none.
+func (k Kubectl) replaceCRD(ctx context.Context, file, resource string, refusal error) error {
+	left, err := k.Run(ctx, "get", resource, "--all-namespaces", "-o", "name")
+	if err != nil || left != "" {
+		return fmt.Errorf("%w: delete these objects first: %s", refusal, strings.Join(strings.Fields(left), ", "))
+	}
+	if _, err := k.Run(ctx, "delete", "-f", file); err != nil {
+		return err
+	}
+	_, err = k.Run(ctx, "apply", "-f", file)
+	return err
 }
 
 // NeedsConversion reports whether the API server failed to convert objects to the version of the

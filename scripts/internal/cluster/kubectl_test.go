@@ -27,13 +27,6 @@ func TestKubectl(t *testing.T) {
 	if _, err := k.Run(t.Context(), "fail"); err == nil || !strings.Contains(err.Error(), "kubectl fail: no such thing") {
 		t.Errorf("got error %v, want the command and its message", err)
 	}
-	if _, err := k.Run(t.Context()); err != nil {
-		t.Error(err)
-	}
-	k.Binary = "/nowhere"
-	if _, err := k.Run(t.Context(), "get"); err == nil || !strings.Contains(err.Error(), "/nowhere") {
-		t.Errorf("got error %v, want one that names the missing program", err)
-	}
 }
 
 func TestNothingGoesToTheUsersHome(t *testing.T) {
@@ -42,12 +35,13 @@ func TestNothingGoesToTheUsersHome(t *testing.T) {
 		t.Skip("needs a cluster: run it by `./scripts/workshop test`, or set TEST_KUBECTL and TEST_KUBECONFIG")
 	}
 	home := t.TempDir()
-	for name, value := range map[string]string{"HOME": home, "KUBECACHEDIR": filepath.Join(home, "cache"), "KUBERC": filepath.Join(home, "kuberc")} {
-		t.Setenv(name, value)
-	}
-	if err := os.WriteFile(os.Getenv("KUBERC"), []byte("no preferences"), 0o600); err != nil { // kubectl would refuse them
+	preferences := filepath.Join(home, "kuberc")
+	if err := os.WriteFile(preferences, []byte("no preferences"), 0o600); err != nil { // kubectl would refuse them
 		t.Fatal(err)
 	}
+	t.Setenv("HOME", home)
+	t.Setenv("KUBECACHEDIR", filepath.Join(home, "cache"))
+	t.Setenv("KUBERC", preferences)
 	if _, err := k.Run(t.Context(), "get", "nodes"); err != nil {
 		t.Error(err)
 	}

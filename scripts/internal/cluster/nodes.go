@@ -29,20 +29,11 @@ func (c *Cluster) createNodes(ctx context.Context) error {
 			return fmt.Errorf("create the simulated nodes: %w", err)
 		}
 	}
-	return c.wait(ctx, "kwok-controller", nodesAreReady)
+	return c.wait(ctx, "kwok-controller", IsWhole)
 }
 
-// nodesAreReady returns nil if there are nodes and all of them are Ready.
-func nodesAreReady(ctx context.Context, client kubernetes.Interface) error {
-	all, ready, err := CountNodes(ctx, client)
-	if err == nil && (all == 0 || ready < all) {
-		err = fmt.Errorf("%d of %d nodes are Ready", ready, all)
-	}
-	return err
-}
-
-// CountNodes returns how many nodes there are, and how many of them are Ready.
-func CountNodes(ctx context.Context, client kubernetes.Interface) (all, ready int, err error) {
+// countNodes returns how many nodes there are, and how many of them are Ready.
+func countNodes(ctx context.Context, client kubernetes.Interface) (all, ready int, err error) {
 	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting nodes: %w", err)

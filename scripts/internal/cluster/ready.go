@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,14 +30,17 @@ func Client(b Backend) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
+// condition returns nil when it is fulfilled, and otherwise an error that says why not.
+type condition func(context.Context, kubernetes.Interface) error
+
 // IsServing returns nil if the API server reports that it is ready.
 func IsServing(ctx context.Context, client kubernetes.Interface) error {
 	return client.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-// IsUsable returns nil if the API server is ready, and the default ServiceAccount exists, without
+// isUsable returns nil if the API server is ready, and the default ServiceAccount exists, without
 // which no Pod is admitted.
-func IsUsable(ctx context.Context, client kubernetes.Interface) error {
+func isUsable(ctx context.Context, client kubernetes.Interface) error {
 	if err := IsServing(ctx, client); err != nil {
 		return err
 	}
@@ -44,33 +48,43 @@ func IsUsable(ctx context.Context, client kubernetes.Interface) error {
 	return err
 }
 
-// IsWhole returns nil if the cluster is usable, and its nodes are Ready, so that a Pod would start.
+// IsWhole returns nil if the cluster is usable, and all its nodes are Ready, so that a Pod would start.
 func IsWhole(ctx context.Context, client kubernetes.Interface) error {
-	if err := IsUsable(ctx, client); err != nil {
+	if err := isUsable(ctx, client); err != nil {
 		return err
 	}
-	return nodesAreReady(ctx, client)
+	all, ready, err := countNodes(ctx, client)
+	if err == nil && (all == 0 || ready < all) {
+		err = fmt.Errorf("%d of %d nodes are Ready", ready, all)
+	}
+	return err
 }
 
-// condition returns nil when it is fulfilled, and otherwise an error that says why not.
-type condition func(context.Context, kubernetes.Interface) error
-
-// wait waits until the cluster is ready. If it never is, that component's log may say why.
-func (c *Cluster) wait(ctx context.Context, component string, ready condition) error {
-	client, err := Client(c)
+// Await waits until the condition is fulfilled. After the timeout, its error says why it isn't.
+func Await(ctx context.Context, b Backend, timeout time.Duration, ready condition) error {
+	client, err := Client(b)
 	if err != nil {
 		return err
 	}
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, pollEvery, readyIn, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, pollEvery, timeout, true, func(ctx context.Context) (bool, error) {
 		last = ready(ctx, client)
 		return last == nil, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		return problem.New("cluster %q runs, but isn't ready after %s", c.name, readyIn).
-			ToDo(`"./scripts/workshop down" and "./scripts/workshop up" restart it, with its data`).
-			SeeLog(c.ComponentLog(component)).
-			Because(last)
+		return fmt.Errorf("after %s: %w", timeout, last)
 	}
 	return err
+}
+
+// wait waits until the cluster is ready. If it never is, that component's log may say why.
+func (c *Cluster) wait(ctx context.Context, component string, ready condition) error {
+	err := Await(ctx, c, readyIn, ready)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return problem.New("cluster %q runs, but isn't ready", c.name).
+		ToDo(`"./scripts/workshop down" and "./scripts/workshop up" restart it, with its data`).
+		SeeLog(c.ComponentLog(component)).
+		Because(err)
 }

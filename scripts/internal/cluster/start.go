@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -19,18 +18,12 @@ import (
 )
 
 // create replaces any unfinished cluster. If it fails, it ends all processes and keeps the logs.
-func (c *Cluster) create(ctx context.Context, running map[string]program) (err error) {
+func (c *Cluster) create(ctx context.Context, running map[string]program, progress func(doing string)) (err error) {
+	progress("creating the cluster")
 	if err := end(ctx, maps.Values(running)); err != nil {
 		return err
 	}
 	if err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o700), c.writeFiles()); err != nil {
-		return err
-	}
-	stages, err := c.command("stages").Output()
-	if err != nil {
-		return fmt.Errorf("the stages of simulated nodes and Pods: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(c.dir, "stages.yaml"), stages, 0o600); err != nil {
 		return err
 	}
 	components, err := c.components()
@@ -44,22 +37,14 @@ func (c *Cluster) create(ctx context.Context, running map[string]program) (err e
 			err = errors.Join(err, end(ctx, maps.Values(running)))
 		}
 	}()
-	return c.startMissing(ctx, nil, components)
-}
-
-func (c *Cluster) start(ctx context.Context, running map[string]program, components []component) error {
-	isReplaced := func(p program) bool { return p.replaced }
-	// If one runs a former version, restart all, so that their versions match.
-	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) {
-		if err := end(ctx, maps.Values(running)); err != nil {
-			return err
-		}
-		running = nil
-	}
-	if err := c.checkPorts(ctx, components, running); err != nil {
+	if err := c.startMissing(ctx, nil, components); err != nil {
 		return err
 	}
-	return c.startMissing(ctx, running, components)
+	progress("waiting for the nodes")
+	if err := c.createNodes(ctx); err != nil {
+		return err
+	}
+	return os.WriteFile(c.madeFile(), []byte(c.dir), 0o600)
 }
 
 // startMissing starts the components that don't run, and waits until the cluster is ready. The API
@@ -86,7 +71,7 @@ func (c *Cluster) startMissing(ctx context.Context, running map[string]program, 
 			fail(c.ended(component.name))
 		}()
 	}
-	if err := c.wait(ctx, "kube-apiserver", IsUsable); err != nil {
+	if err := c.wait(ctx, "kube-apiserver", isUsable); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	return nil

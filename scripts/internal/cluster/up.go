@@ -4,10 +4,8 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"maps"
 	"slices"
 
 	"example.com/operators/scripts/internal/process"
@@ -38,38 +36,30 @@ func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (Outcome,
 	if err != nil {
 		return "", err
 	}
+	if !c.Exists() {
+		return Created, c.create(ctx, running, progress)
+	}
 	components, err := c.components()
-	switch {
-	case !c.Exists() || errors.Is(err, fs.ErrNotExist):
-		progress("creating the cluster")
-		if err := c.create(ctx, running); err != nil {
-			return "", err
-		}
-		progress("waiting for the nodes")
-		if err := c.createNodes(ctx); err != nil {
-			return "", err
-		}
-		return Created, os.WriteFile(c.madeFile(), []byte(c.dir), 0o600)
-	case err != nil:
+	if err != nil {
 		return "", err
-	case runAll(components, running):
+	}
+	isReplaced := func(p program) bool { return p.replaced }
+	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) {
+		// One runs a former version. Restart all, so that their versions match.
+		if err := end(ctx, maps.Values(running)); err != nil {
+			return "", err
+		}
+		running = nil
+	}
+	if len(running) == len(components) {
 		progress("waiting for the API server")
 		return AlreadyUp, c.wait(ctx, "kube-apiserver", IsWhole)
-	default:
-		progress("starting the cluster")
-		if err := c.start(ctx, running, components); err != nil {
-			return "", err
-		}
-		return Started, c.wait(ctx, "kwok-controller", IsWhole)
 	}
-}
-
-// runAll reports whether every component runs, with the present executable.
-func runAll(components []component, running map[string]program) bool {
-	return !slices.ContainsFunc(components, func(c component) bool {
-		p, runs := running[c.name]
-		return !runs || p.replaced
-	})
+	progress("starting the cluster")
+	if err := c.startMissing(ctx, running, components); err != nil {
+		return "", err
+	}
+	return Started, c.wait(ctx, "kwok-controller", IsWhole)
 }
 
 // UpShown starts a cluster, and shows the progress.

@@ -19,7 +19,6 @@ import (
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
@@ -61,7 +60,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	err = deploy.CheckOthers(ctx, d.Cluster, d.Kubectl, d.Chapter.Kind(), d.namespace, os.Stderr)
+	err = program.CheckOthers(ctx, d.Cluster, d.Kubectl, d.Chapter.Kind(), d.namespace, os.Stderr)
 	if err != nil {
 		return err
 	}

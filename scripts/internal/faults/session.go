@@ -191,13 +191,7 @@ func (s *session) startReplica() error {
 		Binary: s.Binary,
 		Args:   append([]string{"--kubeconfig", kubeconfig}, s.Flags...),
 		Output: &process.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
-		Exited: func(why error, again bool) {
-			if again {
-				s.print(c.source(theProgram), "has exited (%v), and is started again", why)
-			} else {
-				s.print(c.source(theProgram), "can't be started again (%v)", why)
-			}
-		},
+		Exited: func(why error) { s.print(c.source(theProgram), "has exited (%v), and is started again", why) },
 	})
 }
 

@@ -11,11 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/shirou/gopsutil/v4/disk"
-	"golang.org/x/mod/modfile"
 
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
@@ -34,10 +32,9 @@ func links() []string { return []string{"etcd", "kube-apiserver", "kubectl"} }
 func ControlPlaneFiles() []string { return append(links(), ControlPlaneFile, stampFile) }
 
 type ControlPlane struct {
-	State  string   // .workshop, whose lock is held during a build
-	Module string   // the folder whose go.mod pins everything
-	Bin    string   // where the program and its stamp go
-	Env    []string // such as GOOS=linux. The stamp doesn't contain it, so each platform has its own Bin
+	State  string // .workshop, whose lock is held during a build
+	Module string // the folder whose go.mod pins everything
+	Bin    string // where the program and its stamp go
 }
 
 func NewControlPlane(root string) *ControlPlane {
@@ -90,39 +87,29 @@ func (c *ControlPlane) Build(ctx context.Context, waiting func(holder string), p
 	if err := checkCache(ctx); err != nil {
 		return err
 	}
-	// go's temporary files are in this folder, too, so a finished program is renamed and never partial.
-	dir := filepath.Join(c.Bin, ".new")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	flags, err := c.linkerFlags()
+	flags, err := c.linkerFlags(ctx)
 	if err != nil {
 		return err
 	}
+	// go's temporary files need about a gigabyte, which /tmp may not have.
+	temporary := filepath.Join(c.Bin, ".new")
+	if err := errors.Join(os.RemoveAll(temporary), os.MkdirAll(temporary, 0o700)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	err = Build{
 		What:     "the control plane",
 		Dir:      c.Module,
-		Args:     []string{"-ldflags", flags, "-o", filepath.Join(dir, ControlPlaneFile), "."},
-		Env:      append(c.Env, "GOTMPDIR="+dir),
+		Args:     []string{"-ldflags", flags, "-o", filepath.Join(c.Bin, ControlPlaneFile), "."},
+		Env:      []string{"GOTMPDIR=" + temporary},
 		Progress: progress,
 	}.Run(ctx)
 	if err != nil {
 		return err
 	}
-	return c.install(dir)
-}
-
-// install moves the new program to its place, without disturbing a process that runs the old one.
-// The stamp comes last, so the next build repeats one that was interrupted.
-func (c *ControlPlane) install(dir string) error {
 	for _, name := range links() {
-		if err := os.Symlink(ControlPlaneFile, filepath.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	for _, name := range append(links(), ControlPlaneFile) {
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(c.Bin, name)); err != nil {
+		link := filepath.Join(c.Bin, name)
+		if err := errors.Join(os.RemoveAll(link), os.Symlink(ControlPlaneFile, link)); err != nil {
 			return err
 		}
 	}
@@ -130,6 +117,7 @@ func (c *ControlPlane) install(dir string) error {
 	if err != nil {
 		return err
 	}
+	// The stamp comes last, so the next build repeats one that was interrupted.
 	return os.WriteFile(filepath.Join(c.Bin, stampFile), []byte(stamp), 0o600)
 }
 
@@ -139,7 +127,7 @@ func (c *ControlPlane) BuildKubectl(ctx context.Context, progress func(Progress)
 	if _, err := os.Stat(kubectl); err == nil {
 		return nil
 	}
-	flags, err := c.linkerFlags()
+	flags, err := c.linkerFlags(ctx)
 	if err != nil {
 		return err
 	}
@@ -149,24 +137,17 @@ func (c *ControlPlane) BuildKubectl(ctx context.Context, progress func(Progress)
 
 // linkerFlags turn off debug information, and set the version of Kubernetes that go.mod pins.
 // Without it, kubectl and the API server report v0.0.0-master.
-func (c *ControlPlane) linkerFlags() (string, error) {
-	path := filepath.Join(c.Module, "go.mod")
-	content, err := os.ReadFile(path)
+func (c *ControlPlane) linkerFlags(ctx context.Context) (string, error) {
+	module := Build{Dir: c.Module}.command(ctx, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
+	output, err := module.Output()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the version of k8s.io/kubernetes in %s: %w", c.Module, err)
 	}
-	file, err := modfile.Parse(path, content, nil)
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == "k8s.io/kubernetes" })
-	if i < 0 {
-		return "", fmt.Errorf("%s doesn't require k8s.io/kubernetes", path)
-	}
-	version := file.Require[i].Mod.Version
-	parts := strings.Split(strings.TrimPrefix(version, "v"), ".") // modfile has checked that there are three
+	version := strings.TrimSpace(string(output))
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
 	const at = " -X k8s.io/component-base/version."
-	return "-s -w" + at + "gitVersion=" + version + at + "gitMajor=" + parts[0] + at + "gitMinor=" + parts[1], nil
+	return "-s -w" + at + "gitVersion=" + version + at + "gitMajor=" + major + at + "gitMinor=" + minor, nil
 }
 
 const gib = 1 << 30

@@ -84,8 +84,11 @@ func (b Build) command(ctx context.Context, args ...string) *process.Command {
 // Tool builds one of the tools in scripts/go.mod by its package, and returns the program's path. If
 // the program is up to date, that takes go less than a second. progress may be nil.
 func Tool(ctx context.Context, root, tool string, progress func(Progress)) (program string, err error) {
-	name := path.Base(tool)
-	program = filepath.Join(root, ".workshop", "bin", name)
-	build := Build{What: name, Dir: filepath.Join(root, "scripts"), Args: []string{"-o", program, tool}, Progress: progress}
-	return program, build.Run(ctx)
+	program = filepath.Join(root, ".workshop", "bin", path.Base(tool))
+	return program, Build{
+		What:     path.Base(tool),
+		Dir:      filepath.Join(root, "scripts"),
+		Args:     []string{"-o", program, tool},
+		Progress: progress,
+	}.Run(ctx)
 }

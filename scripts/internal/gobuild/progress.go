@@ -6,6 +6,7 @@ package gobuild
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -38,10 +39,8 @@ func (p Progress) String() string {
 	if p.Packages == p.Of {
 		return text + ", linking"
 	}
-	if minutes := p.Left.Round(time.Minute).Minutes(); minutes >= 1 {
-		text += fmt.Sprintf(", about %.0f min left", minutes)
-	} else if p.Left > 0 {
-		text += ", less than a minute left"
+	if p.Left > 0 {
+		text += fmt.Sprintf(", about %.0f min left", math.Ceil(p.Left.Minutes()))
 	}
 	return text
 }

@@ -32,7 +32,8 @@ func TestRun(t *testing.T) {
 			problem: "undefined: undefined",
 		},
 		"a package that fails outside its tests is a problem": {
-			source:  "func TestA(t *testing.T) {}\nfunc TestMain(m *testing.M) { m.Run(); println(`a leak`); os.Exit(1) }\nvar _ = os.Exit",
+			source: "func TestA(t *testing.T) {}\n" +
+				"func TestMain(m *testing.M) { m.Run(); println(`a leak`); os.Exit(1) }",
 			passed:  1,
 			problem: "a leak",
 		},
@@ -50,7 +51,10 @@ func TestRun(t *testing.T) {
 			if strings.Contains(test.source, "os.") {
 				imports += "import \"os\"\n"
 			}
-			testkit.Write(t, dir, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "a_test.go": "package a\n\n" + imports + test.source})
+			testkit.Write(t, dir, map[string]string{
+				"go.mod":    "module a\n\ngo 1.26\n",
+				"a_test.go": "package a\n\n" + imports + test.source,
+			})
 			results, err := Run(t.Context(), Request{Dir: dir, Env: []string{"GOWORK=off"}, Args: []string{"./..."}})
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +78,15 @@ func TestARunThatGoRefusesIsAnError(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	const output = "=== RUN   TestA\nprinted past it\n    a_test.go:7: it is 1,\n        want 2\n\n        at least\n    a_test.go:9: and so on\n--- FAIL: TestA (0.00s)\n"
+	const output = `=== RUN   TestA
+printed past it
+    a_test.go:7: it is 1,
+        want 2
+
+        at least
+    a_test.go:9: and so on
+--- FAIL: TestA (0.00s)
+`
 	want := []Message{
 		{Text: "printed past it"},
 		{"a_test.go", 7, "it is 1,\nwant 2\n\nat least"},

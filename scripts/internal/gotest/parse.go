@@ -114,7 +114,8 @@ type Message struct {
 
 var (
 	// frame matches go test's own lines.
-	frame = regexp.MustCompile(`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|PASS$|FAIL($|\t)|ok  \t|exit status )`)
+	frame = regexp.MustCompile(
+		`^\s*(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|FAIL|SKIP):|PASS$|FAIL($|\t)|ok  \t|exit status )`)
 	// located matches the first line of a message.
 	located = regexp.MustCompile(`^    (\S+\.go):(\d+): ?(.*)$`)
 )

@@ -62,19 +62,19 @@ func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
 		return err
 	}
 	defer log.Close()
-	var printed strings.Builder
-	all := io.MultiWriter(log, &printed, &process.Lines{Do: func(line string) { showStep(line, progress) }})
+	all := io.MultiWriter(log, &process.Lines{Do: func(line string) { showStep(line, progress) }})
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(c.config()), all, all
 	progress("kind: creating the cluster")
 	err = command.Run()
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if _, message, found := strings.Cut(printed.String(), "ERROR: "); found {
+	printed, _ := os.ReadFile(path)
+	if _, message, found := strings.Cut(string(printed), "ERROR: "); found {
 		message, _, _ = strings.Cut(message, "\n")
 		err = errors.New(message)
 	}
-	return explain(err, printed.String(), fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), path)
+	return explain(err, string(printed), fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), path)
 }
 
 // showStep shows a line that kind prints when a step begins: " • Preparing nodes 📦  ...".

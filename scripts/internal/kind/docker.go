@@ -74,10 +74,9 @@ func causes() []problem.Cause {
 		What:    "you may not use docker",
 		Fix:     "become a member of the group docker (sudo usermod -aG docker $USER, then log in again)",
 	}, {
-		Phrases: []string{"Cannot connect to the Docker daemon", "daemon is not running", "failed to connect to the " +
-			"docker API"},
-		What: "docker isn't running",
-		Fix:  "start it (Docker Desktop, or: sudo systemctl start docker), " + doWithout,
+		Phrases: []string{"Cannot connect to the Docker daemon", "failed to connect to the docker API"},
+		What:    "docker isn't running",
+		Fix:     "start it (Docker Desktop, or: sudo systemctl start docker), " + doWithout,
 	}, {
 		Phrases: []string{"failed to pull image"},
 		What:    "the node image can't be pulled",

@@ -1,7 +1,7 @@
 package kind
 
-// Loading images onto the node, so that the kubelet doesn't pull them, and the stand-in for those
-// that can't be pulled (see standin.go).
+// Loading images onto the node, so that the kubelet doesn't pull them, and the tests' stand-in for
+// real ones (see standin.go).
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"example.com/operators/scripts/internal/gobuild"
 )
@@ -19,11 +20,13 @@ func (c *Cluster) Load(ctx context.Context, image string) error {
 	if err != nil {
 		return err
 	}
-	printed, err := command.CombinedOutput()
+	var printed strings.Builder
+	command.Stdout, command.Stderr = &printed, &printed
+	err = command.Run()
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	err = fmt.Errorf("%w: %s", err, printed)
+	err = fmt.Errorf("%w: %s", err, &printed)
 	return explain(err, err.Error(), fmt.Sprintf("image %s can't be loaded onto node %s", image, c.Node()), "")
 }
 
@@ -81,8 +84,8 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 	if err := BuildStatic(ctx, dir, filepath.Join(dir, "standin"), nil, "main.go"); err != nil {
 		return err
 	}
-	for image, entrypoint := range map[string]string{standIn: `["/standin"]`, SlowStandIn: `["/standin", "-stop-after", "5s"]`} {
-		dockerfile := "FROM scratch\nCOPY standin /standin\nENTRYPOINT " + entrypoint + "\n"
+	for image, argument := range map[string]string{standIn: "0s", SlowStandIn: "5s"} {
+		dockerfile := fmt.Sprintf("FROM scratch\nCOPY standin /standin\nENTRYPOINT [\"/standin\", %q]\n", argument)
 		if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), []byte(dockerfile), 0o600); err != nil {
 			return err
 		}
@@ -93,9 +96,9 @@ func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
 			return err
 		}
 	}
-	tag := []string{"exec", c.Node(), "ctr", "--namespace=k8s.io", "images", "tag", "--force", "docker.io/library/" + standIn}
+	tag := []string{"exec", c.Node(), "ctr", "--namespace=k8s.io", "images", "tag", "--force"}
 	for _, name := range names {
-		if _, err := docker(ctx, append(tag, name)...); err != nil {
+		if _, err := docker(ctx, append(tag, "docker.io/library/"+standIn, name)...); err != nil {
 			return err
 		}
 	}

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
@@ -138,21 +136,13 @@ func (c *Cluster) bringUp(ctx context.Context, progress func(string)) (cluster.O
 
 // waitReady waits until a first `kubectl create` would work, and a Pod would start.
 func (c *Cluster) waitReady(ctx context.Context) error {
-	client, err := cluster.Client(c)
-	if err != nil {
+	err := cluster.Await(ctx, c, readyTimeout, cluster.IsWhole)
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		last = cluster.IsWhole(ctx, client)
-		return last == nil, nil
-	})
-	if err != nil && ctx.Err() == nil {
-		return problem.New("the node of cluster %q runs, but it isn't ready after %s", c.name, readyTimeout).
-			ToDo(`"./scripts/workshop down" and "up --kind" create it again; "docker logs %s" shows more`, c.Node()).
-			Because(last)
-	}
-	return err
+	return problem.New("the node of cluster %q runs, but it isn't ready", c.name).
+		ToDo(`"./scripts/workshop down" and "up --kind" create it again; "docker logs %s" shows more`, c.Node()).
+		Because(err)
 }
 
 // Down removes the cluster with all its data, if it was created here.

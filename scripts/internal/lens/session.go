@@ -81,7 +81,7 @@ type running struct {
 	kubeconfig string
 	flags      []string // of its webhooks
 	proxy      *faultproxy.Proxy
-	process    *process.Program             // nil while it is stopped
+	process    *process.Replica             // nil while it is stopped
 	faults     map[string]*faultproxy.Fault // those that are on
 	called     bool                         // the API server calls its webhooks
 }
@@ -190,7 +190,7 @@ func (s *Session) start(p *running) error {
 	if p.Chapter.Number() >= "05" {
 		logs = []string{"--zap-log-level=5", "--zap-time-encoding=rfc3339nano"}
 	}
-	started, err := process.Supervise(process.Options{
+	started, err := process.StartReplica(process.Options{
 		Binary: p.Binary,
 		Args:   slices.Concat([]string{"--kubeconfig", p.kubeconfig, "--namespace", p.namespace}, logs, p.flags),
 		Output: &process.Lines{Do: func(line string) { s.observer.logged(p.Name, line) }},

@@ -116,6 +116,11 @@ func OnMachine() []Cause {
 		What:    "the machine ran out of memory",
 		Fix:     "close other programs (2 GiB free are needed), then run the same command again",
 	}, {
+		Phrases: []string{"address already in use"},
+		What:    "another program uses its port",
+		Fix: "stop that program and run this again; or \"./scripts/workshop down --purge\", and the next " +
+			"\"./scripts/workshop up\" creates a cluster on free ports",
+	}, {
 		Phrases: []string{"permission denied"},
 		What:    "a file can't be read or written",
 		Fix:     "check who owns this folder and Go's caches (did you run this as root before?)",
@@ -127,11 +132,6 @@ func OnMachine() []Cause {
 // download.
 func OfGo() []Cause {
 	return slices.Insert(OnMachine(), 2, []Cause{{
-		// This is go's message when the proxy of an unpacked archive lacks a file.
-		Phrases: []string{"/.workshop/proxy/"},
-		What:    "the archive that this folder came from lacks a module that is needed",
-		Fix:     "pack the repository again as it is now (workshop pack), or, with a network, remove .workshop/proxy",
-	}, {
 		Phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
 		What:    "this Go is too old",
 		Fix:     "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
@@ -152,14 +152,11 @@ func OfGo() []Cause {
 		What:    "Go isn't allowed to download modules (GOPROXY=off)",
 		Fix:     "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
 	}, {
-		Phrases: []string{"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "server misbehaving", "x509:", ": reading http"},
-		What:    "the Go modules couldn't be downloaded",
+		Phrases: []string{
+			"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "x509:", ": reading http",
+		},
+		What: "the Go modules couldn't be downloaded",
 		Fix: "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then " +
 			"run the same command again, it continues where it stopped",
-	}, {
-		Phrases: []string{"checksum mismatch"},
-		What:    "a downloaded module doesn't match go.sum",
-		Fix: "run \"go clean -modcache\" and try again; if that doesn't help, the proxy in GOPROXY serves " +
-			"something other than what was published",
 	}}...)
 }

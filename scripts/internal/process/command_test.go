@@ -25,9 +25,13 @@ func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
 		grace  time.Duration
 		want   string // the last word
 	}{
-		"a command has time to end by itself, and its children are killed": {`trap "echo bye; exit" INT; ` + silent + `while :; do sleep 0.05; done`, time.Minute, "bye"},
-		"a command that doesn't end is killed with its children":           {`trap "" INT; ` + child + `while :; do sleep 0.05; done`, 100 * time.Millisecond, ""},
-		"children are killed that hold the output open":                    {child + `exit`, 100 * time.Millisecond, ""},
+		"a command has time to end by itself, and its children are killed": {
+			`trap "echo bye; exit" INT; ` + silent + `while :; do sleep 0.05; done`, time.Minute, "bye",
+		},
+		"a command that doesn't end is killed with its children": {
+			`trap "" INT; ` + child + `while :; do sleep 0.05; done`, 100 * time.Millisecond, "",
+		},
+		"children are killed that hold the output open": {child + `exit`, 100 * time.Millisecond, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

@@ -5,9 +5,7 @@ package process
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,44 +20,24 @@ import (
 // it calls waiting with that command's name (unless waiting is nil), and waits. The system drops the
 // lock of a process that dies. The caller must call release.
 func Lock(ctx context.Context, dir string, waiting func(holder string)) (release func(), err error) {
-	path := filepath.Join(dir, "lock")
-	for {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, problem.New("can't write to %s", filepath.Dir(dir)).
-				ToDo("copy the repository to a folder that you can write to").
-				Because(err)
-		}
-		lock := flock.New(path)
-		locked, err := lock.TryLock()
-		if err == nil && !locked {
-			if holder, _ := os.ReadFile(path); waiting != nil {
-				waiting(string(holder))
-			}
-			_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // `down --purge` has removed the folder
-		case err != nil:
-			return nil, err
-		case isAtItsPath(lock):
-			_ = os.WriteFile(path, []byte(thisCommand()), 0o600) // it only informs, so it may fail
-			return func() { _ = lock.Unlock() }, nil
-		}
-		_ = lock.Unlock()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, problem.New("can't write to %s", filepath.Dir(dir)).
+			ToDo("copy the repository to a folder that you can write to").
+			Because(err)
 	}
-}
-
-// isAtItsPath reports whether the locked file is still the one at its path.
-func isAtItsPath(lock *flock.Flock) bool {
-	locked, err := lock.Stat()
+	lock := flock.New(filepath.Join(dir, "lock"))
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		if holder, _ := os.ReadFile(lock.Path()); waiting != nil {
+			waiting(string(holder))
+		}
+		_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
+	}
 	if err != nil {
-		return false
+		return nil, err
 	}
-	found, err := os.Stat(lock.Path())
-	return err == nil && os.SameFile(locked, found)
-}
-
-func thisCommand() string {
-	words := append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...)
-	return fmt.Sprintf("%q (pid %d)", strings.Join(words, " "), os.Getpid())
+	command := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ")
+	holder := fmt.Sprintf("%q (pid %d)", command, os.Getpid())
+	_ = os.WriteFile(lock.Path(), []byte(holder), 0o600) // it only informs, so it may fail
+	return func() { _ = lock.Unlock() }, nil
 }

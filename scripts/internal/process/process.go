@@ -1,13 +1,9 @@
 // Package process owns the processes that the workshop starts. It starts commands as process
-// groups, ends processes by an identity that no later process shares, and keeps a program running
-// (supervise.go).
+// groups, ends processes by their ID and start time, so that a later one with the same ID isn't
+// mistaken for them, and keeps an operator running (replica.go).
 package process
 
-// Finding and ending processes. A process is known by its ID and start time, so a later one with
-// the same ID isn't mistaken for it.
-
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,19 +29,11 @@ type Finder func(context.Context) ([]*process.Process, error)
 
 // Find returns identify's results for the running processes that it recognizes.
 func Find[T any](ctx context.Context, identify func(*process.Process) (one T, known bool)) (found []T, err error) {
-	pids, err := process.PidsWithContext(ctx)
+	all, err := process.ProcessesWithContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
-	for _, pid := range pids {
-		if _, known := identify(&process.Process{Pid: pid}); !known {
-			continue
-		}
-		// NewProcess records the start time, which guards against a reused process ID.
-		p, err := process.NewProcessWithContext(ctx, pid)
-		if err != nil {
-			continue
-		}
+	for _, p := range all {
 		if one, known := identify(p); known && Runs(ctx, p) {
 			found = append(found, one)
 		}
@@ -145,11 +133,4 @@ func (c *Command) Run() error {
 		return err
 	}
 	return c.Wait()
-}
-
-func (c *Command) CombinedOutput() ([]byte, error) {
-	var output bytes.Buffer
-	c.Stdout, c.Stderr = &output, &output
-	err := c.Run()
-	return output.Bytes(), err
 }

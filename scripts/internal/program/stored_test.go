@@ -9,7 +9,8 @@ import (
 func TestStoring(t *testing.T) {
 	t.Parallel()
 	original := filepath.Join(t.TempDir(), "crd.yaml")
-	text := "metadata: {name: foos.example.com}\nspec:\n  versions:\n  - {name: v1, storage: false}\n  - {name: v2, storage: true}\n"
+	const text = "metadata: {name: foos.example.com}\n" +
+		"spec: {versions: [{name: v1, storage: false}, {name: v2, storage: true}]}\n"
 	if err := os.WriteFile(original, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

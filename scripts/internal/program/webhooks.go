@@ -4,23 +4,20 @@ package program
 // webhook configurations and a CRD that have the program's address in place of a Service.
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/yaml"
 
@@ -52,12 +49,8 @@ func (p Program) PrepareWebhooks(ctx context.Context, k cluster.Kubectl, dir, na
 	if local, err = NewLocalWebhooks(dir); err != nil {
 		return nil, nil, err
 	}
-	declared, err := os.ReadFile(p.Webhooks)
-	if err != nil {
+	if configurations, err = local.configurations(p.Webhooks, namespace); err != nil {
 		return nil, nil, err
-	}
-	if configurations, err = local.configurations(declared, namespace); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", p.Webhooks, err)
 	}
 	crd, err := os.ReadFile(p.CRD)
 	if err != nil {
@@ -118,45 +111,29 @@ func (l *LocalWebhooks) Await(ctx context.Context) error {
 	})
 }
 
-// configurations returns the webhook configurations among manifests with this program's address, for
+// configurations returns the webhook configurations in a file with this program's address, for
 // namespace only, or "" for all.
-func (l *LocalWebhooks) configurations(manifests []byte, namespace string) ([]byte, error) {
-	var made bytes.Buffer
-	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)
-	for {
-		var object unstructured.Unstructured
-		err := documents.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return made.Bytes(), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
-			continue
-		}
-		l.pointHere(object, namespace)
-		content, err := yaml.Marshal(object.Object)
-		if err != nil {
-			return nil, err
-		}
-		made.WriteString("---\n" + string(content))
+func (l *LocalWebhooks) configurations(file, namespace string) ([]byte, error) {
+	objects, err := readObjects(file)
+	if err != nil {
+		return nil, err
 	}
-}
-
-func (l *LocalWebhooks) pointHere(configuration unstructured.Unstructured, namespace string) {
-	configuration.SetLabels(map[string]string{webhooksLabel: webhooksLocal})
-	webhooks, _ := configuration.Object["webhooks"].([]any)
-	for _, webhook := range webhooks {
-		webhook := webhook.(map[string]any)
-		path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path")
-		webhook["clientConfig"] = l.clientConfig(cmp.Or(path, "/"))
-		if namespace != "" {
-			webhook["namespaceSelector"] = map[string]any{
-				"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace},
+	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
+		return !strings.HasSuffix(object.GetKind(), "WebhookConfiguration")
+	})
+	for _, configuration := range objects {
+		configuration.SetLabels(map[string]string{webhooksLabel: webhooksLocal})
+		for _, webhook := range webhooksOf(configuration) {
+			path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path")
+			webhook["clientConfig"] = l.clientConfig(path)
+			if namespace != "" {
+				webhook["namespaceSelector"] = map[string]any{
+					"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace},
+				}
 			}
 		}
 	}
+	return writeObjects(objects)
 }
 
 // Conversion returns a CRD, from YAML, that has this program convert objects between its versions. A

@@ -12,8 +12,8 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/contract"
-	"example.com/operators/scripts/internal/deploy"
 	"example.com/operators/scripts/internal/kind"
+	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -66,7 +66,7 @@ func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
 
 func (k *onKind) all(ctx context.Context) {
 	k.step(ctx, "kind, and deploy", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.goTest(ctx, step, "scripts", k.environment(), "-tags=kind", "-p=1", "./internal/kind", "./internal/deploy")
+		return k.goTest(ctx, step, "scripts", k.environment(), "-tags=kind", "-p=1", "./internal/kind", "./internal/program")
 	})
 	for _, chapter := range k.Chapters {
 		k.tour(ctx, chapter, k.cluster)
@@ -95,15 +95,17 @@ func (k *onKind) environment() []string {
 // removeOperators deletes what the contract has left of the projects: CRDs, namespaces, permissions.
 func (k *onKind) removeOperators(ctx context.Context) (err error) {
 	for _, chapter := range k.Chapters {
-		if chapter.IsProject() {
-			err = errors.Join(err, k.deployment(chapter).Remove(ctx))
+		if !chapter.IsProject() {
+			continue
 		}
+		p, readErr := program.OfChapter(chapter)
+		if readErr != nil {
+			return readErr
+		}
+		d := program.Deployment{Program: p, Root: k.Root, Cluster: k.cluster, Kubectl: k.kubectl, Out: io.Discard}
+		err = errors.Join(err, d.Remove(ctx))
 	}
 	return err
-}
-
-func (k *onKind) deployment(chapter chapters.Chapter) deploy.Deployment {
-	return deploy.Deployment{Root: k.Root, Chapter: chapter, Cluster: k.cluster, Kubectl: k.kubectl, Out: io.Discard}
 }
 
 // endToEnd runs a project's own end-to-end tests on this cluster, with images that are built

@@ -59,7 +59,8 @@ func NewNamespace(t *testing.T, client kubernetes.Interface, prefix string, labe
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{}); err != nil {
+		err := client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{})
+		if err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,7 +1,7 @@
+package program
+
 // A second controller, looked for before a program starts, because two controllers of the same
 // objects overwrite each other's work.
-
-package deploy
 
 import (
 	"context"
@@ -14,39 +14,45 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 )
 
-// CheckAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in
+// deployments are where chapters' programs run in Pods, and the command that removes one of them.
+var deployments = []struct{ kind, namespace, remove string }{
+	{chapters.Foo, "foo-system", "deploy 05 --remove"},
+	{chapters.Foo, "foo-operator-system", "deploy 06 --remove"},
+	{chapters.TDSet, "tdset-system", "deploy 05 --tdset --remove"},
+	{chapters.TDSet, "tdset-operator-system", "deploy 07 --remove"},
+}
+
+// checkAlone returns an error if a chapter's program for that kind runs in Pods of the cluster, in
 // any namespace except that one.
-func CheckAlone(ctx context.Context, k cluster.Kubectl, kind, except string) error {
-	for _, other := range targets {
+func checkAlone(ctx context.Context, k cluster.Kubectl, kind, except string) error {
+	for _, other := range deployments {
 		if other.kind != kind || other.namespace == except {
 			continue
 		}
-		if installed, err := other.isInstalled(ctx, k); err != nil {
+		found, err := k.Run(ctx, "get", "deployments", "--namespace", other.namespace, "--output", "name")
+		if err != nil {
 			return err
-		} else if installed {
-			where := fmt.Sprintf("deployment %s in namespace %s", other.name, other.namespace)
-			return problem.New("another controller for %ss is already running: %s", kind, where).
-				ToDo("remove it first: ./scripts/workshop %s --remove", other.deploy)
+		}
+		if found != "" {
+			return problem.New("another controller for %ss is already running in namespace %s", kind, other.namespace).
+				ToDo("remove it first: ./scripts/workshop %s", other.remove)
 		}
 	}
 	return nil
 }
 
-func (t target) isInstalled(ctx context.Context, k cluster.Kubectl) (bool, error) {
-	args := []string{"get", "deployment", t.name, "--namespace", t.namespace, "--ignore-not-found", "--output", "name"}
-	found, err := k.Run(ctx, args...)
-	return found != "", err
-}
-
-// CheckOthers is CheckAlone, and also warns of any other program that watches these objects in the
-// namespace, or in any if that is "".
-func CheckOthers(ctx context.Context, c cluster.Backend, k cluster.Kubectl, kind, namespace string, warnings io.Writer) error {
+// CheckOthers returns an error if a chapter's program for that kind runs in Pods. It also warns of any
+// other program that watches these objects in the namespace, or in any if that is "".
+func CheckOthers(
+	ctx context.Context, c cluster.Backend, k cluster.Kubectl, kind, namespace string, warnings io.Writer,
+) error {
 	if c.Nodes() == cluster.Containers {
-		if err := CheckAlone(ctx, k, kind, ""); err != nil {
+		if err := checkAlone(ctx, k, kind, ""); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build kind
 
-package deploy
+package program
 
 // Every chapter that can be deployed, chapter 07's chart, and chapter 02's imageswap as its page
 // more/image-swapper.md installs it, on a real kind cluster.
@@ -17,17 +17,17 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
-	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
+	"example.com/operators/scripts/internal/ui"
 )
 
-// onKind returns a deployment on the tests' cluster, of no chapter yet.
+// onKind returns a deployment on the tests' cluster, of no program yet.
 func onKind(t *testing.T) Deployment {
 	t.Helper()
 	root, err := filepath.Abs(testkit.Repository())
 	must(t, err)
 	return Deployment{
-		Root: root, Out: t.Output(),
+		Root: root, Out: t.Output(), UI: ui.New(os.Stderr),
 		Cluster: kind.New(root, os.Getenv("TEST_CLUSTER")),
 		Kubectl: cluster.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: os.Getenv("TEST_KUBECONFIG")},
 	}
@@ -62,11 +62,11 @@ func TestDeploy(t *testing.T) {
 	d := onKind(t)
 	all, err := chapters.Find(d.Root, strings.Split(os.Getenv("TEST_CHAPTERS"), ",")...)
 	must(t, err)
-	for _, d.Chapter = range all {
-		if d.checkChapter() != nil {
+	for _, chapter := range all {
+		if d.Program, err = Deployable(chapter); err != nil {
 			continue
 		}
-		t.Run(d.Chapter.Name, func(t *testing.T) {
+		t.Run(chapter.Name, func(t *testing.T) {
 			t.Cleanup(func() { // otherwise it would act on the objects of all tests that follow
 				if t.Failed() {
 					_ = d.Remove(context.WithoutCancel(t.Context()))
@@ -84,44 +84,43 @@ func TestChapter07ByHelm(t *testing.T) {
 	d := onKind(t)
 	found, err := chapters.Find(d.Root, "07")
 	must(t, err)
-	d.Chapter = found[0]
-	must(t, d.Build(t.Context(), d.image()))
-	settings := []string{"-C", d.Chapter.Dir, "KUBECTL=kubectl", "HELM=" + d.buildHelm(t)}
+	d.Program, err = OfChapter(found[0])
+	must(t, err)
+	must(t, d.BuildImage(t.Context(), d.image()))
+	settings := []string{"-C", d.chapter.Dir, "KUBECTL=kubectl", "HELM=" + d.buildHelm(t)}
 	d.run(t, "make", append(settings, "helm-install")...)
-	d.get(t, "rollout", "status", "--namespace", d.target().namespace, "deployment/"+d.target().name, "--timeout=3m")
+	d.get(t, "rollout", "status", "--namespace", d.Namespace, "deployment/"+d.ServiceAccount, "--timeout=3m")
 	must(t, d.webhooksAnswer(t.Context()))
 	d.works(t)
 	d.run(t, "make", append(settings, "helm-uninstall")...)
-	d.get(t, "delete", "namespace", d.target().namespace)
+	d.get(t, "delete", "namespace", d.Namespace)
 	d.isGone(t)
 }
 
 // works checks that a program does its work, with two replicas and as few permissions as possible.
 func (d Deployment) works(t *testing.T) {
 	t.Helper()
-	p, err := program.OfChapter(d.Chapter)
-	must(t, err)
-	for _, example := range p.Examples {
+	for _, example := range d.Examples {
 		d.get(t, "apply", "-f", example)
 	}
-	d.get(t, append([]string{"wait", "--timeout=2m"}, p.Settled()...)...)
+	d.get(t, append([]string{"wait", "--timeout=2m"}, d.Settled()...)...)
 
-	namespace := d.target().namespace
-	if got := d.get(t, "get", "deployment", "--namespace", namespace, d.target().name, "--output", "jsonpath={.status.readyReplicas}"); got != "2" {
+	inNamespace := func(what, path string) string {
+		return d.get(t, "get", what, "--namespace", d.Namespace, "--output", "jsonpath={.items[*]"+path+"}")
+	}
+	if got := inNamespace("deployments", ".status.readyReplicas"); got != "2" {
 		t.Errorf("%s replicas are ready, want 2", got)
 	}
-	accounts := d.get(t, "get", "pods", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.serviceAccountName}")
-	for _, account := range strings.Fields(accounts) {
-		if account != p.ServiceAccount {
-			t.Errorf("a Pod runs as %s, want %s", account, p.ServiceAccount)
+	for _, account := range strings.Fields(inNamespace("pods", ".spec.serviceAccountName")) {
+		if account != d.ServiceAccount {
+			t.Errorf("a Pod runs as %s, want %s", account, d.ServiceAccount)
 		}
 	}
-	_, err = d.Kubectl.Run(t.Context(), "run", "--namespace", namespace, "root", "--image=nginx", "--dry-run=server")
+	_, err := d.Kubectl.Run(t.Context(), "run", "--namespace", d.Namespace, "root", "--image=nginx", "--dry-run=server")
 	if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
 		t.Errorf("a Pod that violates PodSecurity: got error %v", err)
 	}
-	lease := d.get(t, "get", "leases", "--namespace", namespace, "--output", "jsonpath={.items[*].spec.holderIdentity}")
-	if strings.TrimSpace(lease) == "" {
+	if strings.TrimSpace(inNamespace("leases", ".spec.holderIdentity")) == "" {
 		t.Error("no replica is the leader")
 	}
 }
@@ -129,7 +128,7 @@ func (d Deployment) works(t *testing.T) {
 func (d Deployment) isGone(t *testing.T) {
 	t.Helper()
 	for _, left := range strings.Fields(d.get(t, "get", "crd,namespaces", "--output", "name")) {
-		if strings.Contains(left, "/foos.") || strings.Contains(left, "/tdsets.") || left == "namespace/"+d.target().namespace {
+		if strings.Contains(left, "/foos.") || strings.Contains(left, "/tdsets.") || left == "namespace/"+d.Namespace {
 			t.Errorf("%s is left", left)
 		}
 	}
@@ -137,9 +136,10 @@ func (d Deployment) isGone(t *testing.T) {
 
 func TestTheSwapperInACluster(t *testing.T) {
 	const image, home, shop = "imageswap:02", "imageswap-system", "shop"
+	chapter := projectDir("02-informers")
 	d, dir := onKind(t), t.TempDir()
-	must(t, kind.BuildStatic(t.Context(), chapter02(), filepath.Join(dir, "bin", "imageswap"), nil, "./imageswap"))
-	must(t, kind.BuildImage(t.Context(), dir, image, "--file", filepath.Join(chapter02(), "imageswap", "Dockerfile")))
+	must(t, kind.BuildStatic(t.Context(), chapter, filepath.Join(dir, "bin", "imageswap"), nil, "./imageswap"))
+	must(t, kind.BuildImage(t.Context(), dir, image, "--file", filepath.Join(chapter, "imageswap", "Dockerfile")))
 	must(t, d.Cluster.Load(t.Context(), image))
 	t.Cleanup(func() {
 		_, err := d.Kubectl.Run(context.Background(), "delete", "namespace", home, shop, "--ignore-not-found")
@@ -148,7 +148,7 @@ func TestTheSwapperInACluster(t *testing.T) {
 	d.get(t, "create", "namespace", shop)
 	d.get(t, "create", "namespace", home)
 	d.get(t, "label", "namespace", home, "pod-security.kubernetes.io/enforce=restricted")
-	d.run(t, d.buildHelm(t), "install", "imageswap", filepath.Join(chapter02(), "imageswap", "chart"),
+	d.run(t, d.buildHelm(t), "install", "imageswap", filepath.Join(chapter, "imageswap", "chart"),
 		"--namespace", home, "--set", "namespace="+shop, "--wait", "--timeout", "3m")
 
 	d.get(t, "create", "deployment", "web", "--namespace", shop, "--image=nginx:latest")
