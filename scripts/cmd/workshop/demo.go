@@ -8,22 +8,18 @@ import (
 )
 
 func newDemoCommand() *cobra.Command {
-	var tdset bool
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "demo [CHAPTER]",
 		Short: "Watch an operator at work: a guided tour on a real API server",
 		Long: `Demo brings the cluster up, starts a chapter's program on it, and does what happens every day: create, scale,
-interfere, delete. After each step it shows the objects and the API requests that the program sent. Its exit code is 0 if
-every step worked. Without a chapter it shows the first one.
-
-It uses the namespace "demo" (for TDSets "temp", from the sample) and deletes it in the end. If that has Foos or TDSets that no
-tour has created, such as those of run, it doesn't start.`,
+interfere, delete. After each step it shows the objects and the API requests that the program sent. Its exit code is
+0 if every step worked. Without a chapter it shows the first one. It uses the namespace "demo", which it deletes at
+the end.`,
 		Example: `  ./scripts/workshop demo
-  ./scripts/workshop demo 01
-  ./scripts/workshop demo 03 --tdset`,
+  ./scripts/workshop demo 07`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			chapter, err := oneProgram(args, tdset)
+			chapter, err := oneChapter(args)
 			if err != nil {
 				return err
 			}
@@ -46,6 +42,4 @@ tour has created, such as those of run, it doesn't start.`,
 			return tour.Run(command.Context())
 		},
 	}
-	addTDSetFlag(command, &tdset)
-	return command
 }

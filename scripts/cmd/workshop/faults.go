@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/faults"
+	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
 )
 
@@ -24,10 +26,10 @@ func newFaultsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "faults [CHAPTER FAULT [-- FLAG...]]",
 		Short: "Cause a fault, and watch what a chapter's program does about it",
-		Long: `Faults runs a chapter's program on the cluster, as run does, but through a proxy that can cause faults. It prints each
-request that the program sends, each line of its log, and each hit of the fault. When the program is idle, press Enter to
-begin the fault, Enter again to end it, and Ctrl-C to exit. Meanwhile, use another terminal: scale the Foo, delete its
-Deployment. Without an argument, faults lists the faults. Flags after -- are the program's.`,
+		Long: `Faults runs a chapter's program on the cluster, as run does, but through a proxy that can cause faults. It
+prints each request that the program sends, each line of its log, and each hit of the fault. When the program is
+idle, press Enter to begin the fault, Enter again to end it, and Ctrl-C to exit. Without an argument, faults lists
+the faults. Flags after -- are the program's.`,
 		Example: `  ./scripts/workshop faults
   ./scripts/workshop faults 01 F4a
   ./scripts/workshop faults 03 F9 -- --workers 1`,
@@ -35,7 +37,7 @@ Deployment. Without an argument, faults lists the faults. Flags after -- are the
 			if dash := command.ArgsLenAtDash(); dash == 2 || dash == -1 && (len(args) == 0 || len(args) == 2) {
 				return nil
 			}
-			return fmt.Errorf(`faults needs a chapter and a fault, such as "faults 01 F4a"; the program's own flags come after --`)
+			return errors.New(`name a chapter and a fault, as in "faults 01 F4a"; the program's own flags come after --`)
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -73,6 +75,10 @@ func listFaults(w io.Writer) error {
 }
 
 func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string) error {
+	if fault.IsLeadersDeath() {
+		return problem.New("%s needs two replicas of a program", fault.Name).
+			ToDo("start and stop them yourself: see Two replicas in 03-workqueue/README.md")
+	}
 	p, err := program.OfChapter(chapter)
 	if err != nil {
 		return err
@@ -97,10 +103,10 @@ func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fau
 			_, err := ready.kubectl.Run(ctx, append([]string{"wait", "--timeout=1m"}, p.Settled()...)...)
 			return err
 		},
-		Advice:  "Press Enter to begin the fault, and Enter again to end it. Ctrl-C exits." + suggest(p.Kind),
-		Turns:   onEnter(os.Stdin),
-		Out:     command.OutOrStdout(),
-		Colours: colours(),
+		Commands: map[string]string{faults.Scale: suggestions[p.Kind][1], faults.Delete: suggestions[p.Kind][2]},
+		Turns:    onEnter(os.Stdin),
+		Out:      command.OutOrStdout(),
+		Colours:  colours(),
 	}.Run(running)
 }
 

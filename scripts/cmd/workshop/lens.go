@@ -33,17 +33,18 @@ func newLensCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "lens [CHAPTER[/K] [CHAPTER]]",
 		Short: "See what happens inside a chapter's program, in the browser",
-		Long: `Lens runs a chapter's program behind the fault proxy, and opens a page that shows everything on one time axis: what you
-do, each version of each object, the watch events, the queue, the reconcile calls and the requests. Click an item to
-highlight everything that caused it and everything it caused. Buttons create and change objects, inject faults, and kill
-the program. The page is served on this machine only, and its address contains a secret.
+		Long: `Lens runs a chapter's program behind the fault proxy, and opens a page that shows everything on one time axis:
+what you do, each version of each object, the watch events, the queue, the reconcile calls and the requests. Click an
+item to highlight everything that caused it and everything it caused. Buttons create and change objects, inject faults,
+and kill the program. The page is served on this machine only, and its address contains a secret.
 
-With two chapters, both programs run, each in its own namespace, and every button acts on both. A ticket (an exercise that
-begins with a symptom) has a program of its own: lens 03/7. In the exercises where you write a whole program (01/5 to 06/5), lens shows
-yours next to the solution, while both get the same tour: lens 01/5.
+With two chapters, both programs run, each in its own namespace, and every button acts on both. A ticket (an exercise
+that begins with a symptom) has a program of its own: lens 03/7. In the exercises where you write a whole program
+(01/5 to 06/5), lens shows yours next to the solution, while both get the same tour: lens 01/5.
 
-With --look, lens plays a scenario that shows what the chapter is about, and then stops the time axis at the interesting
-moment. With --html, it also writes a page with everything when you press Ctrl-C, which needs neither a server nor a network.`,
+With --look, lens plays a scenario that shows what the chapter is about, and then stops the time axis at the
+interesting moment. With --html, it also writes a page with everything when you press Ctrl-C, which needs neither a
+server nor a network.`,
 		Example: `  ./scripts/workshop lens 03
   ./scripts/workshop lens 01 03
   ./scripts/workshop lens 03 --look
@@ -109,7 +110,8 @@ func programsIn(args []string, tdset bool) ([]lens.Program, error) {
 			return nil, err
 		}
 		if p.Kind != chapters.Foo && p.Kind != chapters.TDSet {
-			return nil, problem.New("lens shows only programs for Foos and TDSets, and that of %s manages %ss", arg, p.Kind).
+			return nil, problem.New("lens shows only programs for Foos and TDSets, and that of %s manages %ss",
+				arg, p.Kind).
 				ToDo("./scripts/workshop run %s", arg)
 		}
 		if len(all) > 0 && all[0].Built.Kind != p.Kind {
@@ -130,16 +132,13 @@ func runLens(command *cobra.Command, flags lensFlags, programs []lens.Program, l
 	if err != nil {
 		return err
 	}
-	if options.Dir, err = os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "lens-"); err != nil {
-		return err
-	}
 	defer os.RemoveAll(options.Dir)
 	session, err := lens.Start(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	server, err := lens.Serve(options.Recorder, session)
+	server, err := lens.Serve(session.Recorder, session)
 	if err != nil {
 		return err
 	}
@@ -161,7 +160,7 @@ func runLens(command *cobra.Command, flags lensFlags, programs []lens.Program, l
 	if err != nil {
 		return err
 	}
-	return errors.Join(lens.WriteHTML(file, session.Controls().Title, options.Recorder.All()), file.Close())
+	return errors.Join(lens.WriteHTML(file, session.Controls().Title, session.Recorder.All()), file.Close())
 }
 
 // lensOptions brings the cluster up, and builds the programs.
@@ -171,7 +170,7 @@ func lensOptions(ctx context.Context, programs []lens.Program) (lens.Options, er
 		return lens.Options{}, err
 	}
 	options := lens.Options{
-		Programs: programs, Namespaces: "lens-", Recorder: lens.NewRecorder(), AuditLog: c.AuditLog(),
+		Programs: programs, Namespaces: "lens-", AuditLog: c.AuditLog(),
 		Kubectl: kubectlOn(c), CanCall: c.Nodes() != cluster.Containers,
 	}
 	if options.Target, err = cluster.RESTConfig(c); err != nil {
@@ -185,7 +184,8 @@ func lensOptions(ctx context.Context, programs []lens.Program) (lens.Options, er
 			return options, err
 		}
 	}
-	return options, nil
+	options.Dir, err = os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "lens-")
+	return options, err
 }
 
 // openBrowser opens a page. If that fails, the address is in the terminal.

@@ -118,26 +118,26 @@ func (r *prepared) applyExamples(ctx context.Context, files []string) error {
 	return nil
 }
 
-// suggestions are kubectl's arguments to look at the example, to change it, and to interfere.
+// suggestions are commands to look at the example, to change it, and to interfere.
 var suggestions = map[string][]string{
-	chapters.Foo: {"get foos,deployments", "scale foo/example-foo --replicas 3", "delete deployment/example-foo"},
+	chapters.Foo: {
+		"./scripts/workshop kubectl get foos,deployments",
+		"./scripts/workshop kubectl scale foo/example-foo --replicas 3",
+		"./scripts/workshop kubectl delete deployment/example-foo",
+	},
 	chapters.TDSet: {
-		"get tdsets,deployments -n temp",
-		"scale deployment/tdset-hello-world -n temp --replicas 9",
-		"delete deployment/tdset-hello-world -n temp",
+		"./scripts/workshop kubectl get tdsets,deployments -n temp",
+		"./scripts/workshop kubectl scale deployment/tdset-hello-world -n temp --replicas 9",
+		"./scripts/workshop kubectl delete deployment/tdset-hello-world -n temp",
 	},
 }
 
 // suggest returns commands for another terminal, or "" for a kind that only an exercise has.
 func suggest(kind string) string {
-	var text strings.Builder
-	for i, args := range suggestions[kind] {
-		if i == 0 {
-			text.WriteString("\nTry in another terminal:")
-		}
-		text.WriteString("\n  ./scripts/workshop kubectl " + args)
+	if len(suggestions[kind]) == 0 {
+		return ""
 	}
-	return text.String()
+	return "\nTry in another terminal:\n  " + strings.Join(suggestions[kind], "\n  ")
 }
 
 // untilCleanedUp returns a context for the program. After the end of ctx, it lasts until cleanUp has

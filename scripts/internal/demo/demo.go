@@ -8,13 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fatih/color"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
@@ -43,15 +49,16 @@ type Demo struct {
 	createsCRD bool   // the CRD didn't exist before
 	kubeconfig string // the program's
 	client     kubernetes.Interface
+	dynamic    dynamic.Interface
 	log        audit.Log
+	dayBegan   time.Time // the fast day, three hours before midnight
 }
 
 // Run gives the tour. It returns an error if a step doesn't have the expected result.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
-	d.tour = tours[d.Chapter.Kind()](d.Chapter.Parts().Sample)
-	if d.Chapter.Solved {
-		d.tour = solvedTour(d.Chapter.Parts().Sample)
+	if d.tour, err = tourOf(d.Chapter, d.Root); err != nil {
+		return err
 	}
 	config, err := cluster.RESTConfig(d.Cluster)
 	if err != nil {
@@ -60,18 +67,21 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	err = program.CheckOthers(ctx, d.Cluster, d.Kubectl, d.Chapter.Kind(), d.namespace, os.Stderr)
+	if d.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return err
+	}
+	err = program.CheckOthers(ctx, d.Cluster, d.Kubectl, d.Chapter.Kind(), namespace, os.Stderr)
 	if err != nil {
 		return err
 	}
 	d.heading("Chapter %s", d.Chapter.Name)
+	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx))) }()
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.cleanUp(context.WithoutCancel(ctx))) }()
 	d.kubeconfig = filepath.Join(d.Root, ".workshop", "demo.kubeconfig")
 	defer os.Remove(d.kubeconfig)
-	err = operator.WriteKubeconfig(ctx, d.client, config, d.namespace, operator.ServiceAccount, d.kubeconfig)
+	err = operator.WriteKubeconfig(ctx, d.client, config, namespace, operator.ServiceAccount, d.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -79,29 +89,34 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 	steps := 0
-	for _, act := range d.acts {
-		if err := d.runAct(ctx, steps+1, act); err != nil {
+	for _, part := range d.parts {
+		if err := d.runPart(ctx, steps+1, part); err != nil {
 			return err
 		}
-		steps += len(act.steps)
+		steps += len(part)
 	}
 	d.heading("All %d steps held.", steps)
-	fmt.Fprintf(d.Out, "Now read %s.\n", d.relative(filepath.Join(d.Chapter.Dir, "README.md")))
+	fmt.Fprintf(d.Out, "Next, run the program yourself: ./scripts/workshop run %s\nThen read %s.\n",
+		d.Chapter.Number(), d.relative(filepath.Join(d.Chapter.Dir, "README.md")))
 	return nil
 }
 
-// runAct starts the program and runs the act's steps. The first step has that number.
-func (d *Demo) runAct(ctx context.Context, first int, act act) error {
-	stop, programLog, err := d.startProgram(ctx, act)
+// runPart starts the program and runs the steps. The first one has that number.
+func (d *Demo) runPart(ctx context.Context, first int, steps []step) error {
+	running, log, err := d.startProgram()
 	if err != nil {
 		return err
 	}
-	defer stop()
-	for i, step := range act.steps {
-		if err := d.runStep(ctx, first+i, step); err != nil {
+	defer running.Stop()
+	for i, step := range steps {
+		err := d.runStep(ctx, first+i, step)
+		if exits := running.Exits(); err == nil && len(exits) > 0 {
+			err = fmt.Errorf("the program has exited: %w", exits[0].Why)
+		}
+		if err != nil {
 			return problem.New("step %d (%s) didn't hold", first+i, step.title).
 				ToDo("the program's log shows what it did").
-				SeeLog(programLog).
+				SeeLog(log).
 				Because(err)
 		}
 	}
@@ -122,13 +137,24 @@ func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 			return err
 		}
 	}
-	if s.kubectl != nil {
-		if err := d.show(ctx, s.kubectl...); err != nil {
+	since := ""
+	if s.follows != "" {
+		found, err := d.client.AppsV1().Deployments(namespace).Get(ctx, s.follows, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		since = found.ResourceVersion
+	}
+	if err := d.show(ctx, s.kubectl...); err != nil {
+		return err
+	}
+	if s.follows != "" {
+		if err := d.untilReverted(ctx, s.follows, since); err != nil {
 			return err
 		}
 	}
 	for _, condition := range s.waitFor {
-		wait := append([]string{"--namespace", d.namespace, "wait", "--timeout", "60s"}, condition...)
+		wait := append([]string{"--namespace", namespace, "wait", "--timeout", "60s"}, condition...)
 		if _, err := d.Kubectl.Run(ctx, wait...); err != nil {
 			return err
 		}
@@ -150,11 +176,53 @@ func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 	return nil
 }
 
+// untilReverted prints the changes of a Deployment's replicas since a version, until the second one.
+func (d *Demo) untilReverted(ctx context.Context, deployment, since string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	label := func(time.Time) string { return "a watch of the Deployment shows" }
+	changes, err := d.follow(ctx, deployment, since, label, func(changes []int32) bool { return len(changes) == 2 })
+	if err == nil && len(changes) < 2 {
+		err = fmt.Errorf("spec.replicas of Deployment %s is still %d", deployment, changes)
+	}
+	return err
+}
+
+// follow prints a Deployment's desired replicas and each change, until they are enough or ctx ends. It
+// begins after a version, or with the present one if that is "".
+func (d *Demo) follow(ctx context.Context, deployment, since string, label func(time.Time) string,
+	enough func([]int32) bool) (replicas []int32, err error) {
+	watch, err := d.client.AppsV1().Deployments(namespace).Watch(ctx, metav1.ListOptions{
+		FieldSelector: "metadata.name=" + deployment, ResourceVersion: since,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer watch.Stop()
+	fmt.Fprintln(d.Out)
+	for event := range watch.ResultChan() {
+		found, ok := event.Object.(*appsv1.Deployment)
+		if !ok {
+			continue
+		}
+		now := ptr.Deref(found.Spec.Replicas, 1)
+		if len(replicas) > 0 && replicas[len(replicas)-1] == now {
+			continue
+		}
+		replicas = append(replicas, now)
+		fmt.Fprintf(d.Out, "  %s  %d replicas\n", label(time.Now()), now)
+		if enough(replicas) {
+			break
+		}
+	}
+	return replicas, nil
+}
+
 // show runs a kubectl command and shows it with its output, as in a terminal.
 func (d *Demo) show(ctx context.Context, args ...string) error {
 	fmt.Fprintln(d.Out)
 	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", d.relative(strings.Join(args, " ")))
-	output, err := d.Kubectl.Run(ctx, append([]string{"--namespace", d.namespace}, args...)...)
+	output, err := d.Kubectl.Run(ctx, append([]string{"--namespace", namespace}, args...)...)
 	if err == nil && strings.TrimSpace(output) == "" {
 		output = "No resources found."
 	}
@@ -173,7 +241,7 @@ func (d *Demo) requests(ctx context.Context) ([]audit.Request, error) {
 			return nil, ctx.Err()
 		case <-time.After(quiet):
 		}
-		more, err := d.log.Requests(audit.ServiceAccount(d.namespace, operator.ServiceAccount))
+		more, err := d.log.Requests(audit.ServiceAccount(namespace, operator.ServiceAccount))
 		if err != nil {
 			return nil, err
 		}
@@ -199,6 +267,7 @@ func (d *Demo) showRequests(requests []audit.Request) {
 			writes = append(writes, what)
 		}
 	}
+	conflict := slices.ContainsFunc(requests, func(r audit.Request) bool { return r.Code == http.StatusConflict })
 	for _, write := range writes {
 		if times[write] > 1 {
 			write += fmt.Sprintf("  (%d times)", times[write])
@@ -212,6 +281,10 @@ func (d *Demo) showRequests(requests []audit.Request) {
 	}
 	if counts != nil {
 		fmt.Fprintf(d.Out, "    and to read: %s\n", strings.Join(counts, ", "))
+	}
+	if conflict {
+		fmt.Fprint(d.Out, "  409 is a conflict: somebody else, such as Kubernetes' own controllers, had changed the object\n"+
+			"  since the program read it. So the API server refused the write, and the program looked again.\n")
 	}
 }
 

@@ -44,7 +44,8 @@ func (a *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	a.requests <- r
 	if r.Method == http.MethodGet {
-		fmt.Fprintln(w, `{"kind":"FooList","apiVersion":"samplecontroller.k8s.io/v1alpha1","metadata":{"resourceVersion":"10"},"items":[]}`)
+		fmt.Fprintln(w, `{"kind":"FooList","apiVersion":"samplecontroller.k8s.io/v1alpha1",
+			"metadata":{"resourceVersion":"10"},"items":[]}`)
 		return
 	}
 	io.Copy(w, r.Body)

@@ -88,7 +88,8 @@ type clientWatch struct {
 // openWatch opens a watch of the Foos from resourceVersion 10; query may say otherwise.
 func openWatch(t *testing.T, client *http.Client, proxy *Proxy, query ...string) *clientWatch {
 	t.Helper()
-	answer, err := client.Get(proxy.Address() + foosPath + "?watch=true&" + strings.Join(append(query, "resourceVersion=10"), "&"))
+	query = append(query, "watch=true", "resourceVersion=10")
+	answer, err := client.Get(proxy.Address() + foosPath + "?" + strings.Join(query, "&"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,31 +10,25 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 type connections struct {
 	mutex    sync.Mutex
 	open     map[*connection]struct{}
-	closed   bool
-	refusing *Fault // hit by each new connection, which is closed at once; may be nil
+	refusing *Fault // closes each new connection until it is over; may be nil
 }
 
-func newConnections() *connections {
-	return &connections{open: map[*connection]struct{}{}}
-}
-
-// add adds a connection to the set. If the set is closed, it closes the connection too.
+// add adds a connection to the set, and closes it if a fault refuses it.
 func (c *connections) add(plain net.Conn) *connection {
 	added := &connection{Conn: plain, set: c}
-	added.changed = sync.NewCond(&added.mutex)
+	added.ctx, added.end = context.WithCancel(context.Background())
 	c.mutex.Lock()
-	closed, refusing := c.closed, c.refusing
+	refusing := c.refusing
 	c.open[added] = struct{}{}
 	c.mutex.Unlock()
-	if closed || refusing != nil {
+	if refusing != nil && !refusing.isOver() {
 		added.Close()
-	}
-	if refusing != nil {
 		refusing.hit()
 	}
 	return added
@@ -46,21 +40,15 @@ func (c *connections) all() []*connection {
 	return slices.Collect(maps.Keys(c.open))
 }
 
-// close closes all connections, even those that are added later.
-func (c *connections) close() {
+// refuse closes all connections, and each new one until the fault is over.
+func (c *connections) refuse(fault *Fault) {
 	c.mutex.Lock()
-	c.closed = true
+	c.refusing = fault
 	c.mutex.Unlock()
 	for _, open := range c.all() {
 		open.Close()
+		fault.hit()
 	}
-}
-
-// refuse lets the fault refuse all new connections. nil accepts them again.
-func (c *connections) refuse(fault *Fault) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.refusing = fault
 }
 
 func (c *connections) listener(plain net.Listener) net.Listener { return accepting{plain, c} }
@@ -81,11 +69,10 @@ func (a accepting) Accept() (net.Conn, error) {
 // connection is a TCP connection that can be frozen. Then nothing gets in or out, not even its end.
 type connection struct {
 	net.Conn
-	set *connections
-
-	mutex          sync.Mutex
-	changed        *sync.Cond // uses mutex; signals that a field below has changed
-	frozen, closed bool
+	set    *connections
+	ctx    context.Context // ends with Close
+	end    context.CancelFunc
+	frozen atomic.Pointer[Fault] // freezes it until it is over; may be nil
 }
 
 func (c *connection) Read(buffer []byte) (int, error) {
@@ -103,44 +90,25 @@ func (c *connection) Write(buffer []byte) (int, error) {
 	return c.Conn.Write(buffer)
 }
 
+// pass waits while the connection is frozen, and returns false if it was closed meanwhile.
+func (c *connection) pass() bool {
+	if fault := c.frozen.Load(); fault != nil {
+		select {
+		case <-fault.over:
+		case <-c.ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
 // Close closes the connection below TLS, so the other side gets no close_notify.
 func (c *connection) Close() error {
 	c.set.mutex.Lock()
 	delete(c.set.open, c)
 	c.set.mutex.Unlock()
-	c.change(&c.closed, true)
+	c.end()
 	return c.Conn.Close()
-}
-
-func (c *connection) isOpen() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return !c.closed
-}
-
-// pass waits while the connection is frozen, and returns false if it was closed meanwhile.
-func (c *connection) pass() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	for c.frozen && !c.closed {
-		c.changed.Wait()
-	}
-	return !c.frozen
-}
-
-// freeze stops all bytes. It returns false if the connection was frozen already.
-func (c *connection) freeze() bool { return c.change(&c.frozen, true) }
-
-func (c *connection) thaw() { c.change(&c.frozen, false) }
-
-// change sets frozen or closed, and reports whether that changed its value.
-func (c *connection) change(state *bool, to bool) bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	changed := *state != to
-	*state = to
-	c.changed.Broadcast()
-	return changed
 }
 
 type connectionKey struct{}

@@ -53,8 +53,8 @@ func decode(t *testing.T, mediaType string, event []byte) string {
 	t.Helper()
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
 	frames := info.StreamSerializer.Framer.NewFrameReader(io.NopCloser(bytes.NewReader(event)))
-	decoder := restwatch.NewDecoder(streaming.NewDecoder(frames, info.StreamSerializer.Serializer), scheme.Codecs.UniversalDeserializer())
-	kind, object, err := decoder.Decode()
+	events := streaming.NewDecoder(frames, info.StreamSerializer.Serializer)
+	kind, object, err := restwatch.NewDecoder(events, scheme.Codecs.UniversalDeserializer()).Decode()
 	if err != nil || kind != apiwatch.Error {
 		t.Fatalf("a %s event, error %v", kind, err)
 	}

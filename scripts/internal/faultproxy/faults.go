@@ -26,7 +26,7 @@ func (p *Proxy) KeepCutting() *Fault {
 	p.mutex.Unlock()
 	var carriers []*connection
 	for _, w := range p.open() {
-		if w.connection.isOpen() {
+		if w.connection.ctx.Err() == nil {
 			carriers = append(carriers, w.connection)
 			fault.hit()
 		}
@@ -44,17 +44,9 @@ func (p *Proxy) KeepCutting() *Fault {
 // connections.
 func (p *Proxy) Freeze() *Fault {
 	fault := newFault("Freeze")
-	var frozen []*connection
 	for _, open := range p.clients.all() {
-		if open.freeze() {
-			frozen = append(frozen, open)
-			fault.hit()
-		}
-	}
-	fault.stop = func() {
-		for _, connection := range frozen {
-			connection.thaw()
-		}
+		open.frozen.Store(fault)
+		fault.hit()
 	}
 	return fault
 }
@@ -63,12 +55,7 @@ func (p *Proxy) Freeze() *Fault {
 // ones too, until Stop. Hits: connections.
 func (p *Proxy) Down() *Fault {
 	fault := newFault("Down")
-	fault.stop = func() { p.clients.refuse(nil) }
 	p.clients.refuse(fault)
-	for _, open := range p.clients.all() {
-		open.Close()
-		fault.hit()
-	}
 	return fault
 }
 
@@ -104,17 +91,6 @@ func startsWithObjects(r audit.Request) bool {
 		r.Verb == "watch" && (resourceVersion(r) == "" || r.Query().Get("sendInitialEvents") == "true")
 }
 
-// Silence holds back everything that open watches would get, even their end, until Stop. The
-// connection and new watches work. Hits: watches.
-func (p *Proxy) Silence() *Fault {
-	fault := newFault("Silence")
-	for _, w := range p.open() {
-		w.silence.Store(fault)
-		fault.hit()
-	}
-	return fault
-}
-
 // Delay delays each event of all watches, present and future. The events stay in order, and a delay
 // doesn't add to the one before. Initial events and all other requests are on time. Stop lets the
 // waiting events through. Hits: events, as they come from the server.
@@ -148,7 +124,8 @@ func (p *Proxy) FailWrites(code int) *Fault {
 // open, and a subresource is a separate resource. Hits: requests.
 func (p *Proxy) Forbid(matches ...Match) *Fault {
 	notSpared := func(r audit.Request) bool { return !r.IsHousekeeping() }
-	return p.enforce(newFault("Forbid"), &rule{at: asked, matches: slices.Concat(matches, []Match{notSpared}), act: forbidden})
+	matches = slices.Concat(matches, []Match{notSpared})
+	return p.enforce(newFault("Forbid"), &rule{at: asked, matches: matches, act: forbidden})
 }
 
 // AfterWrite calls do once, after the server has done the k-th matching write from now. The client

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -33,20 +33,15 @@ func (p *Proxy) Hide(group string) *Fault {
 
 func isDiscovery(r audit.Request) bool { return strings.TrimSuffix(path(r), "/") == "/apis" }
 
-// withoutGroup removes a group from the answer to /apis: the aggregated discovery or the older list.
+// withoutGroup removes a group from the answer to /apis, an APIGroupDiscoveryList.
 func withoutGroup(response *http.Response, group string) error {
-	var list map[string]any
+	var list apidiscoveryv2.APIGroupDiscoveryList
 	if err := json.Unmarshal(peek(&response.Body), &list); err != nil {
 		return err
 	}
-	for key, path := range map[string][]string{"items": {"metadata", "name"}, "groups": {"name"}} {
-		if entries, found := list[key].([]any); found {
-			list[key] = slices.DeleteFunc(entries, func(entry any) bool {
-				name, _, _ := unstructured.NestedString(entry.(map[string]any), path...)
-				return name == group
-			})
-		}
-	}
+	list.Items = slices.DeleteFunc(list.Items, func(item apidiscoveryv2.APIGroupDiscovery) bool {
+		return item.Name == group
+	})
 	content, err := json.Marshal(list)
 	if err != nil {
 		return err

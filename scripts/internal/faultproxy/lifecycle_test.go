@@ -19,11 +19,11 @@ func TestCloseEndsEverything(t *testing.T) {
 	var watches []*clientWatch
 	for _, fault := range []func(){
 		func() { proxy.Freeze() },
-		func() { proxy.Silence() },
+		func() { proxy.Delay(timeout) },
 		func() {},
 	} {
 		own := rest.CopyConfig(config)
-		own.Dial = (&net.Dialer{Timeout: timeout}).DialContext // a transport of its own, hence a connection of its own
+		own.Dial = (&net.Dialer{Timeout: timeout}).DialContext // so it has a connection of its own
 		watches = append(watches, openWatch(t, httpClient(t, own), proxy))
 		receive(t, "a watch", api.watches)
 		fault()
@@ -70,7 +70,6 @@ func TestFaultsMayBeMadeAtAnyTime(t *testing.T) {
 			proxy.KeepCutting,
 			func() *Fault { return proxy.GoneAsEvent() },
 			proxy.Freeze,
-			proxy.Silence,
 			func() *Fault { return proxy.FailWrites(http.StatusConflict) },
 			func() *Fault { return proxy.Forbid(Resource("deployments")) },
 		} {

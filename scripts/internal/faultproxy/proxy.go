@@ -83,7 +83,7 @@ func Start(target *rest.Config) (*Proxy, error) {
 
 	p := &Proxy{
 		ca:      pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: certificate.Certificate[1]}),
-		clients: newConnections(),
+		clients: &connections{open: map[*connection]struct{}{}},
 		watches: map[*watch]struct{}{},
 		writing: map[*exchange]struct{}{},
 	}
@@ -143,7 +143,7 @@ func (p *Proxy) Close() {
 	p.mutex.Lock()
 	p.closed = true
 	p.mutex.Unlock()
-	p.clients.close()
+	p.clients.refuse(newFault("Close"))
 	p.server.Close()
 	p.handlers.Wait()
 	p.transport.CloseIdleConnections()

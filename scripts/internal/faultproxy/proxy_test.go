@@ -26,27 +26,34 @@ func TestARequestPassesUnchanged(t *testing.T) {
 			if protocol == "HTTP/1.1" {
 				config.NextProtos = []string{"http/1.1"}
 			}
-			answer, err := httpClient(t, config).Post(proxy.Address()+foosPath+"?dryRun=All", "application/json", strings.NewReader(`{"metadata":{"name":"x"}}`))
+			const foo, uri = `{"metadata":{"name":"x"}}`, foosPath + "?dryRun=All"
+			answer, err := httpClient(t, config).Post(proxy.Address()+uri, "application/json", strings.NewReader(foo))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer answer.Body.Close()
 			body, err := io.ReadAll(answer.Body)
-			if err != nil || answer.Proto != protocol || answer.StatusCode != http.StatusOK || string(body) != `{"metadata":{"name":"x"}}` {
+			if err != nil || answer.Proto != protocol || answer.StatusCode != http.StatusOK || string(body) != foo {
 				t.Errorf("the answer came by %s: %s %s, error %v", answer.Proto, answer.Status, body, err)
 			}
 
 			request := receive(t, "the request", api.requests)
-			got := []string{request.Proto, request.Method, request.RequestURI, request.Host, request.Header.Get("Authorization"), request.UserAgent()}
-			want := []string{"HTTP/2.0", "POST", foosPath + "?dryRun=All", strings.TrimPrefix(api.URL, "https://"), "Bearer " + token, "test/1"}
+			got := []string{
+				request.Proto, request.Method, request.RequestURI, request.Host,
+				request.Header.Get("Authorization"), request.UserAgent(),
+			}
+			want := []string{
+				"HTTP/2.0", "POST", uri, strings.TrimPrefix(api.URL, "https://"), "Bearer " + token, "test/1",
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
 			wantCounted := []audit.Request{{
-				Verb: "create", URI: foosPath + "?dryRun=All", Namespace: "a", Group: "samplecontroller.k8s.io", Resource: "foos", Name: "x",
-				UserAgent: "test/1", Code: 200, Body: `{"metadata":{"name":"x"}}`,
+				Verb: "create", URI: uri, Namespace: "a", Group: "samplecontroller.k8s.io", Resource: "foos", Name: "x",
+				UserAgent: "test/1", Code: 200, Body: foo,
 			}}
-			if diff := cmp.Diff(wantCounted, proxy.Requests(), cmpopts.IgnoreFields(audit.Request{}, "Received", "Answered")); diff != "" {
+			withoutTimes := cmpopts.IgnoreFields(audit.Request{}, "Received", "Answered")
+			if diff := cmp.Diff(wantCounted, proxy.Requests(), withoutTimes); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -18,20 +18,36 @@ import (
 
 func TestParse(t *testing.T) {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
-	const inJSON = `{"metadata":{"name":"x"}}`
-	inProtobuf := encode(t, runtime.ContentTypeProtobuf, object)
+	const create = "POST /api/v1/namespaces/a/configmaps"
 	for sentence, test := range map[string]struct {
 		request, body string
 		want          audit.Request
 	}{
-		"a list":                           {"GET /api/v1/namespaces/a/pods?limit=1", "", audit.Request{Verb: "list", Namespace: "a", Resource: "pods"}},
-		"a watch":                          {"GET /apis/apps/v1/deployments?watch=1", "", audit.Request{Verb: "watch", Group: "apps", Resource: "deployments"}},
-		"a subresource":                    {"PATCH /apis/apps/v1/namespaces/a/deployments/x/scale", "{}", audit.Request{Verb: "patch", Namespace: "a", Group: "apps", Resource: "deployments/scale", Name: "x"}},
-		"a created object, in JSON":        {"POST /api/v1/namespaces/a/configmaps", inJSON, audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps", Name: "x"}},
-		"a created object, in protobuf":    {"POST /api/v1/namespaces/a/configmaps", inProtobuf, audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps", Name: "x"}},
-		"a created object that is rubbish": {"POST /api/v1/namespaces/a/configmaps", "k8s\x00rubbish", audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps"}},
-		"no resource":                      {"GET /version", "", audit.Request{Verb: "get"}},
-		"half a path":                      {"DELETE /api/v1/watch", "", audit.Request{Verb: "delete"}},
+		"a list": {
+			request: "GET /api/v1/namespaces/a/pods?limit=1",
+			want:    audit.Request{Verb: "list", Namespace: "a", Resource: "pods"},
+		},
+		"a watch": {
+			request: "GET /apis/apps/v1/deployments?watch=1",
+			want:    audit.Request{Verb: "watch", Group: "apps", Resource: "deployments"},
+		},
+		"a subresource": {
+			request: "PATCH /apis/apps/v1/namespaces/a/deployments/x/scale", body: "{}",
+			want: audit.Request{Verb: "patch", Namespace: "a", Group: "apps", Resource: "deployments/scale", Name: "x"},
+		},
+		"a created object, in JSON": {
+			request: create, body: `{"metadata":{"name":"x"}}`,
+			want: audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps", Name: "x"},
+		},
+		"a created object, in protobuf": {
+			request: create, body: inProtobuf(t, object),
+			want: audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps", Name: "x"},
+		},
+		"a created object that is rubbish": {
+			request: create, body: "k8s\x00rubbish",
+			want: audit.Request{Verb: "create", Namespace: "a", Resource: "configmaps"},
+		},
+		"no resource": {request: "GET /version", want: audit.Request{Verb: "get"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			method, uri, _ := strings.Cut(test.request, " ")
@@ -50,11 +66,12 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func encode(t *testing.T, mediaType string, object runtime.Object) string {
+func inProtobuf(t *testing.T, object runtime.Object) string {
 	t.Helper()
-	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 	var encoded bytes.Buffer
-	if err := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion).Encode(object, &encoded); err != nil {
+	if err := encoder.Encode(object, &encoded); err != nil {
 		t.Fatal(err)
 	}
 	return encoded.String()

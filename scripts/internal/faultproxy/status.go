@@ -24,17 +24,12 @@ import (
 )
 
 func failure(x *exchange, code int) error {
-	switch code {
-	case http.StatusConflict:
+	if code == http.StatusConflict {
 		return apierrors.NewConflict(x.groupResource(), x.Name,
 			errors.New("the object has been modified; please apply your changes to the latest version and try again"))
-	case http.StatusTooManyRequests:
-		return apierrors.NewTooManyRequests("Too many requests, please try again later.", 1)
-	case http.StatusInternalServerError:
-		return apierrors.NewInternalError(errors.New("made by the fault proxy"))
 	}
 	return apierrors.NewGenericServerResponse(code, x.Verb, x.groupResource(), x.Name,
-		"made by the fault proxy", 0, true)
+		"made by the fault proxy", 1, true)
 }
 
 func forbidden(x *exchange) error {

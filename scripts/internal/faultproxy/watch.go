@@ -13,7 +13,6 @@ import (
 	"mime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,20 +34,16 @@ type watch struct {
 	arrivals  chan arrival
 	event     []byte // the rest of the current one
 	last      bool   // no event follows
-	passed    bool   // an event has been passed on after the initial ones
-
-	cut     *Fault                // cuts the connection instead of the second event; may be nil
-	silence atomic.Pointer[Fault] // holds back everything; may be nil
+	cut       *Fault // cuts the connection instead of the second event after the initial ones; may be nil
 }
 
 // arrival is what the server has sent: an event, or the end of the watch.
 type arrival struct {
-	event   []byte
-	at      time.Time
-	err     error
-	initial bool   // the event still lists the existing objects
-	late    *Fault // nil, unless a fault delays it until due
-	due     <-chan time.Time
+	event []byte
+	at    time.Time
+	err   error
+	late  *Fault // nil, unless a fault delays it until due
+	due   <-chan time.Time
 }
 
 // backlog is how many events of a watch may wait here, so that a delay doesn't add up.
@@ -86,25 +81,31 @@ func (p *Proxy) open(matches ...Match) []*watch {
 func (w *watch) receive() {
 	stream := bufio.NewReader(w.body)
 	initial := w.Query().Get("sendInitialEvents") == "true"
+	passed := false // an event after the initial ones
 	for {
 		event, err := readEvent(stream, w.mediaType)
-		next := arrival{event: event, at: time.Now(), err: err, initial: initial}
+		next := arrival{event: event, at: time.Now(), err: err}
+		if err == nil {
+			w.proxy.passesEvent(w, next, time.Time{})
+		}
 		if !initial && err == nil {
 			if rule := w.proxy.take(sent, w.exchange); rule != nil {
 				next.late, next.due = rule.Fault, time.After(rule.delay)
 			}
+			if passed && w.cut != nil && !w.cut.isOver() {
+				w.cut.hit()
+				next.err = errCut
+			}
+			passed = true
 		}
 		// The bookmark that ends the initial events has this annotation.
 		initial = initial && !bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey))
-		if err == nil {
-			w.proxy.passesEvent(w, next, time.Time{})
-		}
 		select {
 		case w.arrivals <- next:
 		case <-w.ctx.Done():
 			return
 		}
-		if err != nil {
+		if next.err != nil {
 			return
 		}
 	}
@@ -139,8 +140,13 @@ func (w *watch) next() ([]byte, error) {
 	case next = <-w.arrivals:
 	case <-w.ctx.Done():
 	}
-	w.hold(next.late, next.due)
-	w.hold(w.silence.Load(), nil)
+	if next.late != nil {
+		select {
+		case <-next.due:
+		case <-next.late.over:
+		case <-w.ctx.Done():
+		}
+	}
 	switch cause := context.Cause(w.ctx); {
 	case cause == errGone:
 		return w.gone()
@@ -148,26 +154,9 @@ func (w *watch) next() ([]byte, error) {
 		return nil, cause
 	case next.err != nil:
 		return nil, next.err
-	case next.initial:
-	case w.passed && w.cut != nil && !w.cut.isOver():
-		w.cut.hit()
-		return nil, errCut
-	default:
-		w.passed = true
 	}
 	w.proxy.passesEvent(w, next, time.Now())
 	return next.event, nil
-}
-
-// hold waits until the event is due or the fault, which may be nil, is over.
-func (w *watch) hold(fault *Fault, due <-chan time.Time) {
-	if fault != nil {
-		select {
-		case <-due:
-		case <-fault.over:
-		case <-w.ctx.Done():
-		}
-	}
 }
 
 // gone returns the last event of a watch whose history the server has forgotten.

@@ -18,8 +18,6 @@ type WatchEvent struct {
 	Watch  audit.Request // the request that began the watch
 	Type   string        // ADDED, MODIFIED, DELETED, BOOKMARK or ERROR
 	Object metav1.ObjectMeta
-	// Initial says that the event lists an object that existed before the watch began.
-	Initial bool
 	// Received is when the server sent it, and Delivered when the client got it. Delivered is zero
 	// while a fault holds it back.
 	Received, Delivered time.Time
@@ -42,7 +40,7 @@ func (p *Proxy) passesEvent(w *watch, a arrival, delivered time.Time) {
 	}
 	kind, object := decodeEvent(a.event, w.mediaType)
 	for _, do := range p.watchers {
-		do(WatchEvent{Watch: w.Request, Type: kind, Object: object, Initial: a.initial, Received: a.at, Delivered: delivered})
+		do(WatchEvent{Watch: w.Request, Type: kind, Object: object, Received: a.at, Delivered: delivered})
 	}
 }
 

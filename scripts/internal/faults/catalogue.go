@@ -19,13 +19,17 @@ import (
 // Fault is something that goes wrong while an operator works.
 type Fault struct {
 	Name string
-	// Title completes the sentence "the operator survives …".
-	Title string
+	// Label is a few words for a button. Title completes the sentence "the operator survives …".
+	Label, Title string
 	// Why says when this happens and what the operator must do, and Lesson where the course teaches
 	// it: a path in the repository.
 	Why, Lesson string
 	// Does says what happens when the fault begins, and Hint what helps to see its effect.
 	Does, Hint string
+	// Try is what a learner should do while it lasts: Scale, Delete or both, in that order. See says
+	// afterwards what there was to see.
+	Try []string
+	See string
 	// Lasts is how long the judge lets it last.
 	Lasts time.Duration
 	// Unsurvived says that no program survives it. It is shown but neither judged nor in the matrix.
@@ -39,6 +43,12 @@ type Fault struct {
 	// end is another fault when this one ends, or nil.
 	end func(*faultproxy.Proxy, ...faultproxy.Match) *faultproxy.Fault
 }
+
+// What a learner can do while a fault lasts.
+const (
+	Scale  = "scale"  // the managed object
+	Delete = "delete" // its Deployment
+)
 
 // Target is what a fault acts on.
 type Target struct {
@@ -68,128 +78,149 @@ func (f Fault) End(p *faultproxy.Proxy, matches ...faultproxy.Match) *faultproxy
 func All() []Fault {
 	return []Fault{
 		{
-			Name: "F1", Title: "watches that are cut again and again",
+			Name: "F1", Label: "watches are cut", Title: "watches that are cut again and again",
 			Why: "Load balancers, proxies and restarts of the API server cut watches every day. The operator must " +
 				"reconnect and miss no change.",
 			Lesson: "02-informers/README.md",
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
+			Try:   []string{Scale},
+			See:   "Each watch that was cut was followed by a new one from the last known version, so no change was lost.",
 			Lasts: 3 * time.Second,
 			begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting() },
 		},
 		{
-			Name: "F2", Title: "watches that miss events and then get 410 Gone",
+			Name: "F2", Label: "events lost, then 410", Title: "watches that miss events and then get 410 Gone",
 			Why: "The API server forgets old versions after a few minutes. A client that was disconnected for longer " +
 				"must list again, " +
 				"and work out for itself what has been deleted.",
 			Lesson: "02-informers/README.md",
 			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
-			Hint:   "delete a Deployment while the fault lasts.",
+			Try:    []string{Delete, Scale},
+			See:    "The program missed what you did. After the 410 it listed everything again, and compared.",
 			Lasts:  time.Second,
-			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(24 * time.Hour) },
+			begin:  noEvents,
 			end:    (*faultproxy.Proxy).GoneAsEvent,
 		},
 		{
-			Name: "F3", Title: "an API server that can't be reached for a few seconds",
+			Name: "F3", Label: "no API server", Title: "an API server that can't be reached for a few seconds",
 			Why:    "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.",
 			Lesson: "02-informers/README.md",
 			Does:   "the program's connections are closed, and so is each new one. You can still reach the API server",
+			Try:    []string{Scale},
+			See:    "The program kept trying to connect. Once it could, it caught up with what you had changed meanwhile.",
 			Lasts:  3 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Down() },
 		},
 		{
-			Name: "F4a", Title: "writes that fail with 500 (internal error)",
+			Name: "F4a", Label: "writes fail (500)", Title: "writes that fail with 500 (internal error)",
 			Why:    "A failed write must be retried, because nobody else will do it.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 500",
+			Try:    []string{Scale},
+			See:    "The write failed. From chapter 03 on, the key waits in a queue and is retried. Chapters 01 and 02 lose it.",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusInternalServerError),
 		},
 		{
-			Name: "F4b", Title: "writes that fail with 429 (too many requests)",
+			Name: "F4b", Label: "writes fail (429)", Title: "writes that fail with 429 (too many requests)",
 			Why:    "The API server is protecting itself from overload. The operator must wait and try again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 429, which asks the client to retry in a second",
+			Try:    []string{Scale},
+			See:    "client-go repeats such a write itself, a second later. Chapter 01 doesn't use client-go, and loses it.",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusTooManyRequests),
 		},
 		{
-			Name: "F4c", Title: "writes that fail with 409 (conflict)",
+			Name: "F4c", Label: "writes fail (409)", Title: "writes that fail with 409 (conflict)",
 			Why: "A conflict means that the object has changed since the operator read it. The operator must read it " +
 				"again and decide " +
 				"again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 409 Conflict",
+			Try:    []string{Scale},
+			See:    "After a conflict, a program must read and decide again. From chapter 03 on, the queue makes it do so.",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusConflict),
 		},
 		{
-			Name: "F5", Title: "being killed between any two of its writes",
+			Name: "F5", Label: "killed after a write", Title: "being killed between any two of its writes",
 			Why: "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, " +
 				"because the events " +
 				"won't be sent again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
+			Try:    []string{Delete},
+			See:    "The new process got no event for the rest of the work. It listed everything, and found it by comparing.",
 			Kills:  true,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.AfterWrite(1, t.Kill) },
 		},
 		{
-			Name: "F6a", Title: "a connection that freezes",
+			Name: "F6a", Label: "connection freezes", Title: "a connection that freezes",
 			Why:    "A network that drops packets doesn't close the connection. Only a client that sends pings notices.",
 			Lesson: "02-informers/README.md",
 			Does:   "the connection is frozen: it stays open, but no bytes get through",
+			Try:    []string{Scale},
+			See:    "Nothing arrived, and nothing failed until a ping got no answer. Then the program opened a new connection.",
 			Hint: "a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
 				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5.",
 			Lasts: 8 * time.Second,
 			begin: func(t Target) *faultproxy.Fault { return t.Proxy.Freeze() },
 		},
 		{
-			Name: "F6b", Title: "watches that go silent",
+			Name: "F6b", Label: "watches go silent", Title: "watches that go silent",
 			Does: "the watches go silent: their connection works, but no events arrive",
-			Hint: "no chapter's program notices, because client-go has no timeout for a silent watch. " +
+			Try:  []string{Scale},
+			See: "No chapter's program notices, because client-go has no timeout for a silent watch. " +
 				"03-workqueue/more/production.md shows how to set one.",
 			Unsurvived: true,
-			begin:      func(t Target) *faultproxy.Fault { return t.Proxy.Silence() },
+			begin:      noEvents,
 		},
 		{
-			Name: "F6c", Title: "a lease that the leader can't renew",
+			Name: "F6c", Label: "lease not renewed", Title: "a lease that the leader can't renew",
 			Why: "If only the leader's requests for the lease hang, nothing else tells it to stop. If it doesn't watch " +
 				"its own clock, " +
 				"there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "requests for the Lease get no response, but all others do",
-			Hint:     "the leader gives up and restarts before the lease runs out.",
+			See:      "The leader gave up and was started again before its lease ran out, so there was never a second leader.",
 			Replicas: true,
 			begin:    func(t Target) *faultproxy.Fault { return t.Proxy.Hang(faultproxy.Resource("leases")) },
 		},
 		{
-			Name: "F7", Title: "the death of the leader while a second replica waits",
+			Name: "F7", Label: "leader dies", Title: "the death of the leader while a second replica waits",
 			Why: "Without leader election, two replicas undo each other's work during every rollout of the " +
 				"operator's own Deployment.",
 			Lesson:   "03-workqueue/README.md",
-			Does:     "a second replica of the program starts, and when the fault ends, the first one is killed",
+			Does:     "the leader is killed while a second replica waits",
 			Replicas: true,
 		},
 		{
-			Name: "F8", Title: "a temporary loss of its permissions for owned objects",
+			Name: "F8", Label: "permissions lost", Title: "a temporary loss of its permissions for owned objects",
 			Why:    "Permissions change while operators run. Once they are back, the operator must retry what was refused.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program's requests for Deployments are answered with 403 Forbidden",
+			Try:    []string{Scale},
+			See:    "The API server refused the write. It must be retried once the permission is back.",
 			Lasts:  3 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Forbid(faultproxy.Resource(t.Owned...)) },
 		},
 		{
-			Name: "F9", Title: "a cache that is seconds behind",
+			Name: "F9", Label: "cache 5 s behind", Title: "a cache that is seconds behind",
 			Why: "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, " +
 				"or reverts newer changes.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
-			Hint:   "change a Foo twice within these 5 seconds.",
+			Try:    []string{Scale, Delete},
+			See:    "For 5 seconds the program worked with an old cache. Did it write anything that it shouldn't have?",
 			Lasts:  9 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(5 * time.Second) },
 		},
 	}
 }
+
+func noEvents(t Target) *faultproxy.Fault { return t.Proxy.Delay(24 * time.Hour) }
 
 func failWrites(code int) func(Target) *faultproxy.Fault {
 	return func(t Target) *faultproxy.Fault { return t.Proxy.FailWrites(code) }

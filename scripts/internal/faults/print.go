@@ -24,9 +24,8 @@ type printer struct {
 	out     io.Writer
 	colours ui.Palette
 
-	mutex  sync.Mutex
-	reads  int // counted, but not printed yet
-	reader string
+	mutex sync.Mutex
+	reads int // counted, but not printed yet
 }
 
 // print prints a line about its source: the program, a request, or the fault.
@@ -39,22 +38,18 @@ func (t *printer) print(who, format string, args ...any) {
 
 // request prints a request. Reads of one object or namespace are only counted, because there are
 // many. Requests for Leases are left out, because leaders renew them all the time.
-func (t *printer) request(who string, r audit.Request) {
+func (t *printer) request(r audit.Request) {
 	if r.Resource == "leases" {
 		return
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	read := r.Code < 300 && (r.Verb == "get" || r.Verb == "list" && r.Namespace != "")
-	if !read || who != t.reader {
-		t.printReads()
-	}
-	if read {
+	if r.Code < 300 && (r.Verb == "get" || r.Verb == "list" && r.Namespace != "") {
 		t.reads++
-		t.reader = who
 		return
 	}
-	t.line(who, "%s", describe(r))
+	t.printReads()
+	t.line(aRequest, "%s", describe(r))
 }
 
 func (t *printer) heading(format string, args ...any) {
@@ -64,26 +59,27 @@ func (t *printer) heading(format string, args ...any) {
 	fmt.Fprintf(t.out, "\n%s\n", t.colours.Bold.Sprintf("== "+format, args...))
 }
 
-// note prints text, of one line or more, below a heading.
+// note prints a line for the learner.
 func (t *printer) note(text string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	fmt.Fprintf(t.out, "   %s\n", strings.ReplaceAll(text, "\n", "\n   "))
+	t.printReads()
+	fmt.Fprintf(t.out, "   %s\n", text)
 }
 
 func (t *printer) printReads() {
 	if t.reads > 0 {
-		t.line(t.reader, "%s", ui.Plural(t.reads, "read"))
+		t.line(aRequest, "%s", ui.Plural(t.reads, "read"))
 	}
 	t.reads = 0
 }
 
 func (t *printer) line(who, format string, args ...any) {
 	colour := t.colours.Cyan
-	switch {
-	case who == theFault:
+	switch who {
+	case theFault:
 		colour = t.colours.Red
-	case strings.HasPrefix(who, theProgram):
+	case theProgram:
 		colour = t.colours.Grey
 	}
 	fmt.Fprintf(t.out, "%s %s\n", colour.Sprintf("%-9s", who), fmt.Sprintf(format, args...))

@@ -4,7 +4,6 @@ package faults
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -38,8 +37,8 @@ type Session struct {
 	Flags              []string
 	// Ready returns when the program has done its first work, or an error.
 	Ready func(context.Context) error
-	// Advice is printed when the program has settled: what the reader may do then.
-	Advice string
+	// Commands are those for what a fault says to Try.
+	Commands map[string]string
 	// Turns starts or ends the fault with each value, once the program has settled.
 	Turns   <-chan struct{}
 	Out     io.Writer
@@ -49,23 +48,21 @@ type Session struct {
 type session struct {
 	Session
 	printer
-	replicas []*running // oldest first
-	number   int        // the newest one's
-}
-
-// running is a replica of the program.
-type running struct {
-	*operator.Replica
-	number int // 0 if there is only one
+	replica *operator.Replica
 }
 
 // Run starts and ends the fault at each turn until ctx ends, which is no error. It leaves nothing
 // running.
 func (s Session) Run(ctx context.Context) error {
 	run := &session{Session: s, printer: printer{out: s.Out, colours: s.Colours}}
-	defer run.close()
 	run.heading("%s starts behind the fault proxy", filepath.Base(s.Binary))
-	if err := run.startReplica(); err != nil {
+	var err error
+	run.replica, err = operator.Behind(s.Target, s.Kubeconfig, s.Kubeconfig+".proxy")
+	if err != nil {
+		return err
+	}
+	defer run.replica.Close((*process.Replica).Stop)
+	if err := run.start(); err != nil {
 		return err
 	}
 	if err := run.settle(ctx); err != nil {
@@ -80,24 +77,15 @@ func (s Session) Run(ctx context.Context) error {
 			return nil
 		case <-s.Turns:
 		}
-		if err := run.inject(ctx); err != nil {
-			return err
-		}
+		run.inject(ctx)
 	}
 }
 
-// settle waits until the program is idle: it watches, and sends nothing.
+// settle waits until the program has done its first work and is idle.
 func (s *session) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
-	defer cancel()
 	err := s.Ready(ctx)
 	if err == nil {
-		proxy, sent := s.replicas[0].Proxy, -1
-		err = wait.PollUntilContextCancel(ctx, quietPeriod, true, func(context.Context) (bool, error) {
-			before := sent
-			sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
-			return sent == before && proxy.Watches() >= watches, nil
-		})
+		err = s.untilIdle(ctx)
 	}
 	if err != nil {
 		return problem.New("the program doesn't become idle within %v", settleTimeout).
@@ -105,56 +93,46 @@ func (s *session) settle(ctx context.Context) error {
 			Because(err)
 	}
 	s.heading("It has settled")
-	s.note(s.Advice)
+	s.note("Press Enter to begin the fault, and Enter again to end it. Ctrl-C exits.")
 	return nil
+}
+
+// untilIdle waits until the program watches and sends nothing.
+func (s *session) untilIdle(ctx context.Context) error {
+	proxy, sent := s.replica.Proxy, -1
+	return wait.PollUntilContextTimeout(ctx, quietPeriod, settleTimeout, true, func(context.Context) (bool, error) {
+		before := sent
+		sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
+		return sent == before && proxy.Watches() >= watches, nil
+	})
 }
 
 // isElection reports whether the request is about a Lease, which a leader renews forever.
 func isElection(r audit.Request) bool { return r.Resource == "leases" }
 
 // inject lets the fault act until the next turn or the end of ctx.
-func (s *session) inject(ctx context.Context) error {
+func (s *session) inject(ctx context.Context) {
 	s.heading("%s begins: %s", s.Fault.Name, s.Fault.Does)
-	end, err := s.begin(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Fault.Name, err)
+	proxy := s.replica.Proxy
+	fault := s.Fault.Begin(Target{Proxy: proxy, Kill: s.replica.Kill, Owned: []string{"deployments"}})
+	stop := s.follow(ctx, fault)
+	for i, what := range s.Fault.Try {
+		if i == 0 {
+			s.note("Meanwhile, in another terminal:")
+		}
+		s.note("  " + s.Commands[what])
 	}
 	select {
 	case <-ctx.Done():
 	case <-s.Turns:
 	}
 	s.heading("%s ends", s.Fault.Name)
-	end()
-	return nil
-}
-
-// begin begins the fault. The function that it returns ends it.
-func (s *session) begin(ctx context.Context) (end func(), err error) {
-	if s.Fault.IsLeadersDeath() {
-		return s.addReplica()
+	if last := s.Fault.End(proxy); last != nil {
+		s.print(theFault, "at the end: hit %d", last.Hits())
 	}
-	first := s.replicas[0]
-	fault := s.Fault.Begin(Target{Proxy: first.Proxy, Kill: first.Kill, Owned: []string{"deployments"}})
-	stop := s.follow(ctx, fault)
-	return func() {
-		if last := s.Fault.End(first.Proxy); last != nil {
-			s.print(theFault, "at the end: hit %d", last.Hits())
-		}
-		stop()
-	}, nil
-}
-
-// addReplica starts another replica. Replicas have numbers, and at the end the oldest one is killed.
-func (s *session) addReplica() (end func(), err error) {
-	if err := s.startReplica(); err != nil {
-		return nil, err
-	}
-	return func() {
-		oldest := s.replicas[0]
-		s.replicas = s.replicas[1:]
-		s.print(oldest.source(theProgram), "is killed, and isn't started again")
-		oldest.Close((*process.Replica).Destroy)
-	}, nil
+	stop()
+	_ = s.untilIdle(ctx) // so that the last line is what there was to see
+	s.note(s.Fault.See)
 }
 
 // follow prints each hit of a fault. The function that it returns ends both.
@@ -174,37 +152,12 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 	}
 }
 
-func (s *session) startReplica() error {
-	s.number++
-	kubeconfig := fmt.Sprintf("%s.%d", s.Kubeconfig, s.number)
-	replica, err := operator.Behind(s.Target, s.Kubeconfig, kubeconfig)
-	if err != nil {
-		return err
-	}
-	c := &running{Replica: replica}
-	if s.Fault.Replicas {
-		c.number = s.number
-	}
-	s.replicas = append(s.replicas, c)
-	c.Proxy.Follow(func(r audit.Request) { s.request(c.source(aRequest), r) })
-	return c.Start(process.Options{
+func (s *session) start() error {
+	s.replica.Proxy.Follow(s.request)
+	return s.replica.Start(process.Options{
 		Binary: s.Binary,
-		Args:   append([]string{"--kubeconfig", kubeconfig}, s.Flags...),
-		Output: &process.Lines{Do: func(line string) { s.print(c.source(theProgram), "%s", withoutStamp(line)) }},
-		Exited: func(why error) { s.print(c.source(theProgram), "has exited (%v), and is started again", why) },
+		Args:   append([]string{"--kubeconfig", s.replica.Kubeconfig}, s.Flags...),
+		Output: &process.Lines{Do: func(line string) { s.print(theProgram, "%s", withoutStamp(line)) }},
+		Exited: func(why error) { s.print(theProgram, "has exited (%v), and is started again", why) },
 	})
-}
-
-// source names the replica that a line is about, with its number if there are several.
-func (r *running) source(what string) string {
-	if r.number == 0 {
-		return what
-	}
-	return fmt.Sprintf("%s %d", what, r.number)
-}
-
-func (s *session) close() {
-	for _, c := range s.replicas {
-		c.Close((*process.Replica).Stop)
-	}
 }

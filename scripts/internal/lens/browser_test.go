@@ -161,6 +161,26 @@ func TestPageButtonsAct(t *testing.T) {
 	}
 }
 
+// An action's effects fill the window once they are there, and Follow returns to the present.
+func TestPageZoomsToWhatAnActionHasCaused(t *testing.T) {
+	server, _ := startServer(t, &Recorder{})
+	story := newStory()
+	story.recorder = server.recorder
+	tab := openBrowser(t)
+	do(t, tab,
+		chromedp.Navigate(server.URL()),
+		chromedp.WaitVisible(`[data-action="scale"]`),
+		chromedp.Click(`[data-action="scale"]`),
+	)
+	story.now = time.Now()
+	story.scaled()
+	do(t, tab,
+		becomes(`!live && $('fit').selected && span() < 1000 && lit.size === 6 && items.get(selected).lane === 'actions'`),
+		chromedp.Click(`#pause`),
+		becomes(`live && span() === 10000`),
+	)
+}
+
 func TestPageTime(t *testing.T) {
 	server, _ := startServer(t, told())
 	tab := openBrowser(t)
@@ -193,7 +213,7 @@ func TestPagePredictHoldsTheNextStepBack(t *testing.T) {
 		chromedp.Click(`#guess button`),
 		becomes(`document.getElementById('outcome').textContent === 'Type a guess first.'`),
 		chromedp.SendKeys(`#guessed`, "it creates a Deployment\r"),
-		becomes(`document.getElementById('outcome').textContent.includes('“it creates a Deployment”. It was: Reconcile')`),
+		becomes(`document.getElementById('outcome').textContent.includes('a Deployment”. It was: Reconcile')`),
 		becomes(`items.get(selected).lane === 'work'`),
 	)
 }
@@ -216,7 +236,7 @@ func TestPageFollowsTheServer(t *testing.T) {
 	)
 }
 
-// A recording in a file needs no server.
+// A page in a file needs no server.
 func TestPageAStandalonePage(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "lens.html"))
 	if err != nil {
@@ -242,7 +262,7 @@ func TestPagePictures(t *testing.T) {
 	}
 	tab := openBrowser(t)
 	ended := chromedp.Poll[chromedp.Void](`looked && lit.size > 0`, chromedp.WithPollingTimeout(0)) // it takes a minute
-	do(t, tab, chromedp.Navigate(address), ended)
+	do(t, tab, chromedp.Navigate(address), ended, script(`$('controls').style.display = 'none'`))
 	for _, theme := range []string{"light", "dark"} {
 		media := emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},

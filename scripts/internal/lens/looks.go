@@ -108,8 +108,8 @@ func aLongGap(item Item) bool {
 func Tour(kind string) Look {
 	return Look{
 		Title: "a tour",
-		Text: "A " + kind + " was created and scaled, and finally deleted. In between, somebody changed its Deployment, " +
-			"and then deleted it. Drag the slider back, and click anything you want to know more about.",
+		Text: "A " + kind + " was created and scaled, and finally deleted. In between, somebody changed its " +
+			"Deployment, and then deleted it. Drag the slider back, and click anything you want to know more about.",
 		span:    30 * time.Second,
 		steps:   []string{"create", idle, "scale", idle, "interfere", idle, "label", idle, "remove", idle, "delete", idle},
 		selects: func(item Item) bool { return item.Lane == Actions },
@@ -166,10 +166,7 @@ func (s *Session) play(ctx context.Context, step string) error {
 	return err
 }
 
-func (s *Session) show(shown Shown) {
-	s.set(func() { s.shown = &shown })
-	s.Recorder.Wake()
-}
+func (s *Session) show(shown Shown) { s.set(func() { s.shown = &shown }) }
 
 // oldest is the name of the oldest managed object, or "".
 func (s *Session) oldest() string {

@@ -23,7 +23,7 @@ type story struct {
 }
 
 func newStory() *story {
-	return &story{newObserver(NewRecorder(), "foos"), time.Now().Add(-time.Second)}
+	return &story{newObserver(&Recorder{}, "foos"), time.Now().Add(-time.Second)}
 }
 
 // later lets a millisecond pass, so that the order is clear.

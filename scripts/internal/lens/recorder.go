@@ -1,7 +1,6 @@
 package lens
 
 import (
-	"context"
 	"slices"
 	"sync"
 )
@@ -9,9 +8,8 @@ import (
 // Recorder keeps items and their changes. It is safe for concurrent use.
 type Recorder struct {
 	mutex    sync.Mutex
-	items    []recorded    // the first one has the ID 1
-	position int           // how many changes there were
-	next     chan struct{} // closed at the next change
+	items    []recorded // the first one has the ID 1
+	position int        // how many changes there were
 }
 
 // recorded is an item, and the position of its last change.
@@ -20,14 +18,12 @@ type recorded struct {
 	changed int
 }
 
-func NewRecorder() *Recorder { return &Recorder{next: make(chan struct{})} }
-
 // Add adds an item, and returns its ID.
 func (r *Recorder) Add(item Item) int {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	item.ID = len(r.items) + 1
-	r.wake()
+	r.position++
 	r.items = append(r.items, recorded{item, r.position})
 	return item.ID
 }
@@ -38,7 +34,7 @@ func (r *Recorder) Update(id int, change func(*Item)) {
 	defer r.mutex.Unlock()
 	if id > 0 {
 		change(&r.items[id-1].Item)
-		r.wake()
+		r.position++
 		r.items[id-1].changed = r.position
 	}
 }
@@ -69,55 +65,21 @@ func (r *Recorder) Last() int {
 	return len(r.items)
 }
 
-// Wake makes Since return, even if no item has changed.
-func (r *Recorder) Wake() {
+// Since returns the items that have changed after a position, which is 0 at first, and the position
+// after them.
+func (r *Recorder) Since(position int) (items []Item, next int) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.wake()
-}
-
-func (r *Recorder) wake() {
-	r.position++
-	close(r.next)
-	r.next = make(chan struct{})
-}
-
-// Batch is what has changed since a position.
-type Batch struct {
-	Items    []Item
-	Position int // where the next batch begins
-}
-
-// Since returns the items that have changed after a position, which is 0 at first. It waits until
-// there is a change, Wake is called, or ctx ends.
-func (r *Recorder) Since(ctx context.Context, position int) (Batch, error) {
-	for {
-		batch, next := r.batch(position)
-		if batch.Position > position {
-			return batch, nil
-		}
-		select {
-		case <-next:
-		case <-ctx.Done():
-			return Batch{}, ctx.Err()
+	for _, item := range r.items {
+		if item.changed > position {
+			items = append(items, item.Item)
 		}
 	}
+	return items, r.position
 }
 
 // All returns all items, in the order in which they were added.
 func (r *Recorder) All() []Item {
-	batch, _ := r.batch(0)
-	return batch.Items
-}
-
-func (r *Recorder) batch(position int) (Batch, <-chan struct{}) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	batch := Batch{Position: r.position}
-	for _, item := range r.items {
-		if item.changed > position {
-			batch.Items = append(batch.Items, item.Item)
-		}
-	}
-	return batch, r.next
+	items, _ := r.Since(0)
+	return items
 }

@@ -4,6 +4,7 @@ package lens
 // another host name and writes from another page. So no website can use it through the browser.
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -126,34 +127,30 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // items streams what changes as server-sent events: batches of items, and the controls.
 func (s *Server) items(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	position, controls := 0, ""
-	for {
+	var controls []byte
+	position := 0
+	for r.Context().Err() == nil {
 		now, err := json.Marshal(s.actor.Controls())
 		if err != nil {
 			return
 		}
-		if string(now) != controls {
-			controls = string(now)
+		if !bytes.Equal(now, controls) {
+			controls = now
 			fmt.Fprintf(w, "event: controls\ndata: %s\n\n", controls)
+		}
+		items, next := s.recorder.Since(position)
+		if len(items) > 0 {
+			content, err := json.Marshal(items)
+			if err != nil {
+				return
+			}
+			position = next
+			fmt.Fprintf(w, "data: %s\n\n", content)
 		}
 		if http.NewResponseController(w).Flush() != nil {
 			return // the page has gone
 		}
-		batch, err := s.recorder.Since(r.Context(), position)
-		if err != nil {
-			return
-		}
-		content, err := json.Marshal(batch.Items)
-		if err != nil {
-			return
-		}
-		fmt.Fprintf(w, "data: %s\n\n", content)
-		position = batch.Position
-		select {
-		case <-time.After(50 * time.Millisecond): // a page can't show more than this anyway
-		case <-r.Context().Done():
-			return
-		}
+		_ = sleep(r.Context(), 50*time.Millisecond) // a page can't show more than this anyway
 	}
 }
 

@@ -4,6 +4,7 @@ package lens
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func startSession(t *testing.T) *Session {
 	}
 	session, err := Start(t.Context(), Options{
 		Programs: []Program{{Name: "03", Chapter: found[0], Built: p, Binary: binary}}, Namespaces: "lenstest-",
-		Target: target, Recorder: NewRecorder(), Dir: t.TempDir(),
+		Target: target, Dir: t.TempDir(),
 		Kubectl: cluster.Kubectl{
 			Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: os.Getenv("TEST_KUBECONFIG"),
 		},
@@ -87,11 +88,16 @@ func TestASession(t *testing.T) {
 		{Lane: Requests, Label: "update deployments lenstest-03/foo-1 200"},
 		{Lane: Objects, Label: "deployments lenstest-03/foo-1"},
 	} {
-		if !slices.ContainsFunc(causedByScale(session.Recorder.All()), func(item Item) bool {
-			return item.Lane == want.Lane && item.Label == want.Label && item.Failed == want.Failed
-		}) {
-			t.Errorf("scaling didn't cause %+v, but %+v", want, causedByScale(session.Recorder.All()))
-		}
+		testkit.Await(t, time.Minute, fmt.Sprintf("scaling has caused %+v", want), func() error {
+			var others []string
+			for _, item := range causedByScale(session.Recorder.All()) {
+				if item.Lane == want.Lane && item.Label == want.Label && item.Failed == want.Failed {
+					return nil
+				}
+				others = append(others, item.Label)
+			}
+			return fmt.Errorf("it has caused %q", others)
+		})
 	}
 	press("kill")
 	press("stop")

@@ -22,12 +22,16 @@ const (
 	usualLate = 100
 )
 
-// acted is called when a button has written an object. resourceVersion is "" if the answer has none.
+// acted is called when a button was pressed, and perhaps has written an object. resourceVersion is ""
+// if the answer has none.
 func (o *observer) acted(item Item, target object, resourceVersion string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	item.Object, item.Version = target.String(), resourceVersion
-	o.wrote(target, o.recorder.Add(item), resourceVersion, !item.Failed)
+	id := o.recorder.Add(item)
+	if target != (object{}) {
+		o.wrote(target, id, resourceVersion, !item.Failed)
+	}
 }
 
 // requested is called with each request of a program.

@@ -114,6 +114,23 @@ func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) 
 	return nil
 }
 
+// NewNamespace creates a namespace for an operator. If a killed process has left it behind, it is
+// deleted first, as by DeleteNamespace.
+func NewNamespace(ctx context.Context, client kubernetes.Interface, objects dynamic.Interface, name string,
+	managed ...schema.GroupVersionResource) error {
+	if err := DeleteNamespace(ctx, client, objects, name, managed...); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // it is still being deleted
+			return false, nil
+		}
+		return err == nil, err
+	})
+}
+
 // DeleteNamespace deletes an operator's namespace, and what Grant has created outside it. It also
 // removes the finalizers of the objects of these resources, because the operator that would remove
 // them isn't running any more. It doesn't wait until the namespace is gone.

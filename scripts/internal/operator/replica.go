@@ -25,7 +25,10 @@ type Replica struct {
 // is the operator's own kubeconfig, and kubeconfig the path of the new one. The caller must Close it.
 func Behind(target *rest.Config, direct, kubeconfig string) (*Replica, error) {
 	proxy, err := faultproxy.Before(target, direct, kubeconfig)
-	return &Replica{Proxy: proxy, Kubeconfig: kubeconfig}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Replica{Proxy: proxy, Kubeconfig: kubeconfig}, nil
 }
 
 // Start starts the process, in a process group of its own. Its arguments name the kubeconfig, or

@@ -8,7 +8,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -126,20 +125,21 @@ func (s *Suite) step(ctx context.Context, what string, part func(context.Context
 	return true
 }
 
-// tour gives the guided tours of the chapter's program and of its solved TDSet.
+// tour gives the guided tour of the chapter's program.
 func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Backend) {
-	for _, chapter := range append(chapters.TDSets([]chapters.Chapter{chapter}), chapter) {
+	s.step(ctx, chapter.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
 		p, err := program.OfChapter(chapter)
-		s.step(ctx, p.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
-			binary, buildErr := p.Build(ctx, filepath.Join(s.Root, ".workshop", "bin"))
-			if err := errors.Join(err, buildErr); err != nil {
-				return "", err
-			}
-			tour := demo.Demo{
-				Root: s.Root, Chapter: chapter, Program: p, Binary: binary,
-				Cluster: c, Kubectl: s.kubectl(c), Out: io.Discard,
-			}
-			return "every step held", tour.Run(ctx)
-		})
-	}
+		if err != nil {
+			return "", err
+		}
+		binary, err := p.Build(ctx, filepath.Join(s.Root, ".workshop", "bin"))
+		if err != nil {
+			return "", err
+		}
+		tour := demo.Demo{
+			Root: s.Root, Chapter: chapter, Program: p, Binary: binary,
+			Cluster: c, Kubectl: s.kubectl(c), Out: io.Discard,
+		}
+		return "every step held", tour.Run(ctx)
+	})
 }

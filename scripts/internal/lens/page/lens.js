@@ -1,6 +1,5 @@
-// The page of `workshop lens`. It gets items from the server (or from a recording in its file), and
-// draws those between the beginning of the window and the playhead. Everything that a cluster says
-// is text, and never becomes HTML.
+// The page of `workshop lens`. It gets items from the server, and draws those between the
+// beginning of the window and the playhead. Everything that a cluster says is text, and never becomes HTML.
 'use strict';
 
 const $ = id => document.getElementById(id);
@@ -27,6 +26,7 @@ function receive(batch) {
     else {
       items.set(item.id, item);
       ordered.push(item);
+      if (acted && item.lane === 'actions' && item.at >= acted.pressed) acted.ids.push(item.id);
     }
     for (const cause of item.causes || []) {
       if (!effects.has(cause)) effects.set(cause, new Set());
@@ -75,13 +75,40 @@ const changed = () => { dirty = true; };
 
 function pause(stop) {
   live = !stop;
+  if (live && $('fit').selected) $('span').value = '10000';
   $('pause').textContent = stop ? 'Follow' : 'Pause';
   $('pause').setAttribute('aria-pressed', String(stop));
   changed();
 }
 
+// After a button has changed an object, the window becomes as wide as everything that this has caused,
+// until the user moves through time.
+let acted = null; // the IDs of the actions, how many items they have caused, and since when that is so
+
+function zoom() {
+  if (!acted || $('predict').checked) return;
+  const caused = new Set(acted.ids.flatMap(id => [...related(id)]));
+  if (caused.size !== acted.caused) {
+    Object.assign(acted, { caused: caused.size, since: Date.now(), shown: false });
+  }
+  if (acted.shown || caused.size <= acted.ids.length || Date.now() - acted.since < 1000) return;
+  acted.shown = true;
+  const all = [...caused].map(id => items.get(id));
+  const from = Math.min(...all.map(item => item.at)), to = Math.max(...all.map(item => item.until || item.at));
+  const wide = Math.max(100, 1.2 * (to - from));
+  $('fit').value = String(wide);
+  $('fit').textContent = `${(wide / 1000).toFixed(1)} s`;
+  $('fit').hidden = false;
+  $('fit').selected = true;
+  pause(true);
+  playhead = to + 0.1 * wide;
+  select(acted.ids[0]);
+  lit = caused; // with two programs, of both
+}
+
 // step moves the playhead to the item before or after it.
 function step(by) {
+  acted = null;
   pause(true);
   const at = by > 0 ? ordered.find(item => item.at > playhead + 0.001) : ordered.findLast(item => item.at < playhead - 0.001);
   if (at) {
@@ -171,7 +198,7 @@ function draw() {
       c.globalAlpha = selected && !lit.has(item.id) ? 0.18 : 1;
       c.fillStyle = colour(item.failed ? 'failed' : item.lane);
       c.fillRect(left + x, top + 1, wide, rowHeight - 3);
-      if (wide > 60) {
+      if (wide > 60 && c.measureText(item.label).width < 1.3 * wide) {
         c.fillStyle = colour('back');
         c.fillText(item.label, left + x + 3, top + rowHeight / 2, wide - 6);
       }
@@ -194,7 +221,7 @@ function draw() {
 function drawSeconds(c, from, scale, width, y, colour) {
   c.strokeStyle = colour('line');
   c.fillStyle = colour('soft');
-  const every = span() <= 1000 ? 200 : span() <= 10000 ? 1000 : span() <= 30000 ? 5000 : 20000;
+  const every = [10, 50, 200, 1000, 5000, 20000].find(ms => span() / ms <= 12);
   for (let at = Math.ceil(from / every) * every; at <= playhead; at += every) {
     const x = left + (at - from) * scale;
     c.beginPath();
@@ -283,7 +310,7 @@ function tree() {
   }
   const parsed = [...last.values()].filter(item => !item.label.endsWith('is deleted')).map(item => {
     let object = {};
-    try { object = JSON.parse(item.detail); } catch { /* a recording without objects */ }
+    try { object = JSON.parse(item.detail); } catch { /* it isn't JSON */ }
     return { item, object };
   });
   days(parsed);
@@ -449,7 +476,6 @@ function show(next) {
   controls.objects ||= [];
   $('title').textContent = 'Lens: ' + controls.title;
   document.title = 'Lens: ' + controls.title;
-  $('controls').hidden = Boolean(controls.replay);
   object.replaceChildren(...controls.objects.map(name => element('option', name)));
   object.value = controls.objects.includes(chosen) ? chosen : controls.objects.at(-1) || '';
   const groups = new Map();
@@ -458,6 +484,8 @@ function show(next) {
     groups.get(button.group).push(button);
   }
   const focused = document.activeElement?.dataset?.action;
+  $('controls').hidden = Boolean(controls.replay);
+  $('start').hidden = Boolean(controls.look || controls.replay || controls.objects.length);
   $('buttons').replaceChildren(...[...groups].map(([group, buttons]) => {
     const set = element('fieldset', '');
     set.append(element('legend', group));
@@ -475,6 +503,8 @@ function show(next) {
 }
 
 async function act(button) {
+  pause(false);
+  acted = button.group === 'objects' ? { pressed: Date.now() - 50, ids: [], caused: 0 } : null;
   const body = JSON.stringify({ action: button.action, object: button.object ? $('object').value : '' });
   try {
     const response = await fetch('do', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
@@ -516,43 +546,47 @@ function connect() {
   stream.addEventListener('error', () => { $('status').textContent = 'The server is gone. The page continues when it is back.'; });
 }
 
-$('pause').addEventListener('click', () => pause(live));
+$('pause').addEventListener('click', () => { acted = null; pause(live); });
 $('back').addEventListener('click', () => step(-1));
 $('forward').addEventListener('click', () => step(1));
 $('scrub').addEventListener('input', () => {
+  acted = null;
   pause(true);
   playhead = first() + Number($('scrub').value) / 1000 * (newest() - first());
 });
-$('span').addEventListener('change', changed);
+$('span').addEventListener('change', () => { acted = null; changed(); });
 $('predict').addEventListener('change', () => {
   $('guess').hidden = !$('predict').checked;
   $('outcome').textContent = '';
   changed();
 });
 $('guess').addEventListener('submit', predict);
-$('canvas').addEventListener('click', event => select(itemAt(event)?.id || 0));
+$('canvas').addEventListener('click', event => { acted = null; select(itemAt(event)?.id || 0); });
 $('canvas').addEventListener('mousemove', event => {
   const item = itemAt(event), tip = $('tip');
   tip.hidden = !item;
   if (item) {
     tip.textContent = `${item.label}. ${item.explain}`;
-    tip.style.left = Math.min(event.clientX + 12, window.innerWidth - 400) + 'px';
-    tip.style.top = event.clientY + 14 + 'px';
+    // Below the pointer, but neither over the panel on the right nor over the buttons.
+    const right = $('canvas').getBoundingClientRect().right, bottom = $('controls').getBoundingClientRect().top;
+    const below = event.clientY + 14, above = event.clientY - 14 - tip.offsetHeight;
+    tip.style.left = Math.min(event.clientX + 12, right - tip.offsetWidth) + 'px';
+    tip.style.top = (below + tip.offsetHeight > bottom ? above : below) + 'px';
   }
 });
 $('canvas').addEventListener('mouseleave', () => { $('tip').hidden = true; });
 document.addEventListener('keydown', event => {
   if (/INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY/.test(event.target.tagName)) return;
-  if (event.key === ' ') { event.preventDefault(); pause(live); }
+  if (event.key === ' ') { event.preventDefault(); acted = null; pause(live); }
   if (event.key === ',' || event.key === 'ArrowLeft') step(-1);
   if (event.key === '.' || event.key === 'ArrowRight') step(1);
   if (event.key === 'Escape') select(0);
 });
 window.addEventListener('resize', changed);
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
-setInterval(() => { tree(); lists(); }, 500);
+setInterval(() => { zoom(); tree(); lists(); }, 500);
 
-const recorded = $('recording');
+const recorded = $('recording'); // the page is a file of `lens --html`
 if (recorded) {
   const all = JSON.parse(recorded.textContent), programs = [...new Set(all.map(item => item.program || ''))].filter(Boolean).sort();
   show({ title: recorded.dataset.title, programs, replay: true, objects: [], buttons: [] });
