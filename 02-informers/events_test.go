@@ -55,8 +55,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Each informer has its own goroutine for its handlers, and both sync the same Foos. Only one
-// handler may work at a time.
+// Each handler runs in a goroutine of its own, and all of them sync the same Foos. Only one may work
+// at a time.
 func TestHandlersWorkOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		foo := aFoo("example", "web", 3)

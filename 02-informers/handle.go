@@ -14,7 +14,7 @@ import (
 // causes an event, which is handled too. After any other failure the Foo waits until something else
 // happens to it or its Deployment. Chapter 03 fixes that.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
-	// Each informer has its own goroutine, and both could call this for the same Foo at once.
+	// Each handler runs in its own goroutine, and two could call this for the same Foo at once.
 	c.working.Lock()
 	defer c.working.Unlock()
 	logger := klog.FromContext(ctx).WithValues("foo", key)

@@ -26,6 +26,7 @@ func TestReadersShareTheCache(t *testing.T) {
 		c.settle()
 
 		second, err := c.getDeployment(t.Context(), "default", "web")
+		t.Logf("one reader sets the label team=blue; the next one sees team=%s", second.Labels["team"])
 		if err != nil || second.Labels["team"] != "blue" {
 			t.Errorf("got the labels %v and the error %v, want the first reader's label", second.Labels, err)
 		}

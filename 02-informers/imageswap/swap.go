@@ -26,7 +26,7 @@ const (
 	imageKey      = "image"
 )
 
-// swapper sets the image of every Deployment in one namespace.
+// swapper sets the image of the first container of every Deployment in one namespace.
 type swapper struct {
 	client      kubernetes.Interface
 	namespace   string

@@ -22,7 +22,8 @@ func setSpec(observed *appsv1.Deployment) {
 	observed.Spec = deploymentSpec()
 }
 
-// setOwnFields is right: once the Deployment exists, it sets only the fields that it cares about.
+// setOwnFields is right: once the Deployment exists, it sets only the fields that it cares about. It
+// finds its container by name, because the first one may be a sidecar that someone has added.
 func setOwnFields(observed *appsv1.Deployment) {
 	desired := deploymentSpec()
 	if observed.CreationTimestamp.IsZero() {
@@ -30,7 +31,12 @@ func setOwnFields(observed *appsv1.Deployment) {
 		return
 	}
 	observed.Spec.Replicas = desired.Replicas
-	observed.Spec.Template.Spec.Containers[0].Image = desired.Template.Spec.Containers[0].Image
+	containers, want := observed.Spec.Template.Spec.Containers, desired.Template.Spec.Containers[0]
+	for i := range containers {
+		if containers[i].Name == want.Name {
+			containers[i].Image = want.Image
+		}
+	}
 }
 
 func TestUpdateEachTime(t *testing.T) {

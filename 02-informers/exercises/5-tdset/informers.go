@@ -26,7 +26,7 @@ type controller struct {
 	deploymentInformer cache.SharedIndexInformer
 	deploymentsLister  appslisters.DeploymentLister
 
-	// working is held while handle works, because each informer and each timer calls it in a
+	// working is held while handle works, because each handler and each timer calls it in a
 	// goroutine of its own.
 	working sync.Mutex
 	// timers has the timer for the next call of handle for each TDSet, if there is one.

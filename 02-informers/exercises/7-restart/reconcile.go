@@ -23,7 +23,7 @@ import (
 // handle syncs one Foo and doesn't retry. After a failure, the Foo waits until something happens to
 // it or its Deployment.
 func (c *controller) handle(ctx context.Context, key types.NamespacedName) {
-	// Each informer has its own goroutine, and both could call this for the same Foo at once.
+	// Each handler runs in its own goroutine, and two could call this for the same Foo at once.
 	c.working.Lock()
 	defer c.working.Unlock()
 	logger := klog.FromContext(ctx).WithValues("foo", key)

@@ -16,7 +16,7 @@ import (
 // The types of conditions, and their reasons.
 const (
 	conditionReady       = "Ready"       // all is as the schedule asks: for kubectl wait
-	conditionAvailable   = "Available"   // users are served by as many replicas as they should be
+	conditionAvailable   = "Available"   // all replicas are there; a Deployment's own is less strict
 	conditionProgressing = "Progressing" // the Deployment is being rolled out or scaled
 	conditionDegraded    = "Degraded"    // somebody has to do something about it
 

@@ -31,7 +31,7 @@ func TestMuseum(t *testing.T) {
 		"a Deployment is made while its TDSet is being deleted": createsDuringDeletion,
 		"one conflict costs a whole interval":                   dropsAnError,
 		"hour 23 and windows up to midnight never match":        losesMidnight,
-		"scaling is late by up to a day":                        requeuesByInterval,
+		"scaling is late, and windows are missed":               requeuesByInterval,
 		"a finalizer is added to a TDSet that is being deleted": addsAFinalizerDuringDeletion,
 	} {
 		t.Run(name, exhibit)

@@ -69,23 +69,30 @@ func losesMidnight(t *testing.T) {
 }
 
 // The next call comes after an interval of up to a day, here 23 hours, whatever the schedule says.
+// The windows are those of config/samples. Each call is an hour earlier in the day than the one
+// before, so of the calls at 8:30, 7:30, 6:30 and so on, only the seventeenth, at 16:30, is in the
+// window that begins at 9:00.
 func requeuesByInterval(t *testing.T) {
 	wrong := func(ctx context.Context, c *cluster, tdset *schedulev2.TDSet) (ctrl.Result, error) {
 		_, err := createAndScale(ctx, c, tdset)
 		return ctrl.Result{RequeueAfter: time.Duration(tdset.Spec.IntervalMinutes) * time.Minute}, err
 	}
 	story := func(c *cluster, reconciler reconcile.Reconciler) string {
-		c.put(aTDSet(known, withInterval(23*60), with(aWindow(9, 8, 5))))
-		start := c.beginAt("UTC", "2026-01-15 08:30:00")
-		boundary := start.Add(30 * time.Minute)
-		c.run(reconciler)
-		c.waitUntil(start.Add(time.Minute))
-		for replicasOf(c.deployment()) == 2 && c.Clock.Now().Before(start.AddDate(0, 0, 1)) {
-			c.waitUntil(c.Clock.Now().Add(time.Minute))
+		sample := with(aWindow(9, 17, 5), aWindow(17, 19, 3), aWindow(19, 0, 2), aWindow(1, 7, 2), aWindow(7, 9, 3))
+		c.put(aTDSet(known, withInterval(23*60), sample))
+		c.clock.now = at(8, 30)
+		for range 100 {
+			c.informed()
+			result, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: web})
+			must(t, err)
+			if replicasOf(c.deployment()) == 5 {
+				break
+			}
+			c.clock.now = c.clock.now.Add(result.RequeueAfter)
 		}
-		return fmt.Sprintf("9:00 needs 5 replicas; they were requested %v later", c.Clock.Now().Sub(boundary))
+		return fmt.Sprintf("9:00 needs 5 replicas; they were requested %v later", c.clock.now.Sub(at(9, 0)))
 	}
 	show(t, wrong, story,
-		"9:00 needs 5 replicas; they were requested 22h30m0s later",
+		"9:00 needs 5 replicas; they were requested 367h30m0s later",
 		"9:00 needs 5 replicas; they were requested 0s later")
 }
