@@ -64,9 +64,9 @@ func compareWithBudgets(t *testing.T, all []chapters.Chapter, budgets map[string
 
 // The budgets of scripts/: lines of Go, and folders with Go. They may only become smaller.
 const (
-	mostLines     = 23736
-	mostTestLines = 15755
-	mostFolders   = 30
+	mostLines     = 22052
+	mostTestLines = 15000
+	mostFolders   = 28
 )
 
 func TestBudgetsOfScripts(t *testing.T) {
@@ -94,9 +94,8 @@ func TestBudgetsOfScripts(t *testing.T) {
 	}
 }
 
-// longLines is the share of lines in scripts/ that may have more than 120 characters. The goal is
-// 0.5 %.
-const longLines = 0.0128
+// longLines is the share of lines in scripts/ that may have more than 120 characters.
+const longLines = 0.005
 
 func TestFewLinesAreLong(t *testing.T) {
 	var all, long int
