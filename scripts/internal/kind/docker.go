@@ -78,6 +78,10 @@ func causes() []problem.Cause {
 		What:    "docker isn't running",
 		Fix:     "start it (Docker Desktop, or: sudo systemctl start docker), " + doWithout,
 	}, {
+		Phrases: []string{"Delegate=yes"},
+		What:    "rootless docker needs the system's permission to limit resources",
+		Fix:     "set Delegate=yes as in https://kind.sigs.k8s.io/docs/user/rootless/, and log in again",
+	}, {
 		Phrases: []string{"failed to pull image"},
 		What:    "the node image can't be pulled",
 		Fix:     "check the network, or name an image that docker has: --image NAME (docker image ls shows them)",
