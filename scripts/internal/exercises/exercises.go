@@ -4,7 +4,7 @@
 //
 // An exercise is a folder, NN-chapter/exercises/K-slug, with these files:
 //
-//	README.md         "# K: Title", "Minutes: N", and the task
+//	README.md         "# K: Title", "Minutes: N" (or "Minutes: N, core path"), and the task
 //	answer.md         what you know now, and the answer to the question; "check" shows it after a pass
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
 //	solution.go       //go:build solution          replaces it
@@ -58,6 +58,7 @@ type Exercise struct {
 	Folder  string // its name, such as 1-resume
 	Title   string // from the README; if there is none, the folder's name
 	Minutes int    // that the exercise should take, from the README; 0: unknown
+	Core    bool   // it is on the core path, which takes about eight hours
 }
 
 // Name is the commands' name for the exercise, such as 01/1.
@@ -108,7 +109,7 @@ func In(chapter chapters.Chapter) ([]Exercise, error) {
 		}
 		e := Exercise{Chapter: chapter, Number: number, Folder: entry.Name(), Title: entry.Name()}
 		if readme, err := e.ReadReadme(); err == nil && readme.Title != "" {
-			e.Title, e.Minutes = readme.Title, readme.Minutes
+			e.Title, e.Minutes, e.Core = readme.Title, readme.Minutes, readme.Core
 		}
 		found = append(found, e)
 	}

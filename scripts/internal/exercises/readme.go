@@ -16,12 +16,13 @@ import (
 type Readme struct {
 	Title   string // without the exercise's number
 	Minutes int    // that the exercise should take
+	Core    bool   // it is on the core path
 	Task    string // everything before "Read first", the question, or the first section
 	Predict string // the first question to think about before working
 }
 
 var (
-	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})$`)
+	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})(, core path)?$`)
 	blankLines  = regexp.MustCompile(`\n(\s*\n)+`)
 	// headBlock matches the title, the time, and comments.
 	headBlock = regexp.MustCompile(`^(# |Minutes: |<!--)`)
@@ -41,6 +42,7 @@ func (e Exercise) ReadReadme() (Readme, error) {
 	}
 	if match := minutesLine.FindSubmatch(content); match != nil {
 		readme.Minutes, _ = strconv.Atoi(string(match[1])) // only digits
+		readme.Core = len(match[2]) > 0
 	}
 	var task []string
 	inTask := true
