@@ -15,13 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/problem"
 )
 
 const (
 	exitFailed      = 1
 	exitWrongUsage  = 2
-	exitNotJudged   = 2   // see judge.go
+	exitNotJudged   = 2   // see package judge
 	exitInterrupted = 130 // as a shell reports Ctrl-C
 )
 
@@ -78,7 +79,7 @@ func run(ctx context.Context, args []string) int {
 
 // exitCode is that of an error which has been reported.
 func exitCode(err error) int {
-	if _, unable := errors.AsType[notJudged](err); unable {
+	if _, unable := errors.AsType[judge.NotJudged](err); unable {
 		return exitNotJudged
 	}
 	return exitFailed

@@ -48,7 +48,8 @@ func (t *attempt) TempDir() string {
 
 // found records a finding. Each needs evidence.
 func (t *attempt) found(severity Severity, evidence []Evidence, format string, args ...any) {
-	t.result.Findings = append(t.result.Findings, Finding{severity, fmt.Sprintf(format, args...), evidence})
+	what := fmt.Sprintf(format, args...)
+	t.result.Findings = append(t.result.Findings, Finding{Severity: severity, What: what, Evidence: evidence})
 }
 
 // measure records something without a verdict.

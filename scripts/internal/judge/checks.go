@@ -11,14 +11,15 @@ import (
 
 // Check is one promise that an operator should keep.
 type Check struct {
-	Name string
+	Name string `json:"check"`
 	// Promise is a sentence that is true if the check passes, and Why says what goes wrong otherwise.
-	Promise, Why string
+	Promise string `json:"promise"`
+	Why     string `json:"-"`
 	// Lesson is where the course teaches it: a path in the repository, with an anchor.
-	Lesson string
+	Lesson string `json:"-"`
 
 	// Alone says that no other check may run at the same time.
-	Alone bool
+	Alone bool `json:"-"`
 	// needs is the field of judge.yaml without which the check doesn't apply, or "".
 	needs string
 	judge func(*scenario)

@@ -4,7 +4,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -38,7 +37,8 @@ func statusChecks() []Check {
 func generationIsObserved(s *scenario) {
 	sample := s.settles("observed")[0]
 	began := time.Now()
-	s.mutate(sample, s.config.Mutations[0])
+	mutation := s.config.Mutations[0]
+	s.mutate(sample, mutation)
 	s.pass(settled)
 	s.awaitSettled()
 	now := s.history.now(sample)
@@ -52,7 +52,7 @@ func generationIsObserved(s *scenario) {
 		"observedGeneration lags behind the generation after a mutation") {
 		return
 	}
-	s.foundReadyTooSoon(sample)
+	s.foundReadyTooSoon(sample, mutation)
 }
 
 // isObserved returns nil if the status is about the present spec.
@@ -64,34 +64,55 @@ func (s *scenario) isObserved(sample *unstructured.Unstructured) error {
 	return nil
 }
 
-// foundReadyTooSoon is a finding if the sample was ever ready for its generation before the rollout
-// of a Deployment, or another kind of workload, that it owns had begun.
-func (s *scenario) foundReadyTooSoon(sample *unstructured.Unstructured) {
-	workloads := slices.DeleteFunc(s.owned(sample), func(object *unstructured.Unstructured) bool {
-		_, found := observedGeneration(object)
-		return !found || object.GroupVersionKind().Group != appsv1.GroupName
-	})
+// foundReadyTooSoon is a finding if the sample was ever ready for its generation before the objects
+// that it owns were as the mutation expects, or before the rollout of a Deployment, or of another kind
+// of workload, had begun.
+func (s *scenario) foundReadyTooSoon(sample *unstructured.Unstructured, m Mutation) {
+	mutated := s.history.now(sample).GetGeneration()
 	for _, v := range s.history.of(sample) {
-		if observed, _ := observedGeneration(v.object); observed != v.object.GetGeneration() {
+		generation := v.object.GetGeneration()
+		if observed, _ := observedGeneration(v.object); observed != generation || s.config.Ready.holds(v.object) != nil {
 			continue
 		}
-		if s.config.Ready.holds(v.object) != nil {
+		owned := s.history.asOf(v.object.GetResourceVersion(), func(o *unstructured.Unstructured) bool {
+			return s.owns(sample, o)
+		})
+		err := rolloutsHaveBegun(owned)
+		if err == nil && generation == mutated {
+			err = m.hasReached(owned, v.object)
+		}
+		if err == nil {
 			continue
 		}
-		for _, object := range workloads {
-			then := s.history.asOf(v.object.GetResourceVersion(), object)
-			if then == nil {
-				continue
-			}
-			if observed, _ := observedGeneration(then); observed < then.GetGeneration() {
-				s.found(Error, []Evidence{
-					{v.at, title(v.object), asYAML(v.object)},
-					{v.at, title(then) + " at that time", asYAML(then)},
-				}, "a sample was ready too soon: the rollout of its %s hadn't begun yet", object.GetKind())
-				return
-			}
+		evidence := []Evidence{{v.at, title(v.object), asYAML(v.object)}}
+		for _, then := range owned {
+			evidence = append(evidence, Evidence{v.at, title(then) + " at that time", asYAML(then)})
+		}
+		s.found(Error, evidence, "a sample was ready too soon: %s", plain(err))
+		return
+	}
+}
+
+// rolloutsHaveBegun returns nil if no workload has a spec that its controller hasn't seen yet.
+func rolloutsHaveBegun(objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		observed, _ := observedGeneration(object)
+		if object.GroupVersionKind().Group == appsv1.GroupName && observed < object.GetGeneration() {
+			return fmt.Errorf("the rollout of its %s hadn't begun yet", object.GetKind())
 		}
 	}
+	return nil
+}
+
+// hasReached returns nil if the objects that a sample owned were as the mutation's expressions say. It
+// doesn't count them, because deleting one takes time.
+func (m Mutation) hasReached(owned []*unstructured.Unstructured, sample *unstructured.Unstructured) error {
+	for _, e := range m.Expect {
+		if err := e.holds(owned, sample); err != nil {
+			return fmt.Errorf("the mutation %q had no effect yet: %w", m.Name, err)
+		}
+	}
+	return nil
 }
 
 // observedGeneration returns that of the status or, without it, the lowest one of its conditions.
@@ -124,7 +145,9 @@ func conditionsAreWellFormed(s *scenario) {
 		s.awaitReady(sample)
 	}
 	s.annotate(sample, "judge.example.com/unrelated")
-	s.pass(settled)
+	if err := s.catchesUp("another"); err != nil {
+		s.unable("%s: see the check converge", plain(err))
+	}
 	last := map[string]map[string]any{} // by type
 	found := map[string]bool{}
 	for _, v := range s.history.of(sample) {

@@ -167,25 +167,33 @@ func (s *scenario) hasEffect(sample *unstructured.Unstructured, m Mutation) erro
 	if now == nil {
 		return fmt.Errorf("%s is gone", title(sample))
 	}
+	owned, counts := s.owned(now), s.counts(now)
 	for _, e := range m.Expect {
-		isOther := func(object *unstructured.Unstructured) bool { return object.GetKind() != e.Kind }
-		owned := slices.DeleteFunc(s.owned(now), isOther)
-		if e.CEL != nil {
-			err := fmt.Errorf("there is no %s", e.Kind)
-			for _, object := range owned {
-				if err = e.CEL.holds(object, now); err == nil {
-					break
-				}
-			}
-			if err != nil {
-				return err
-			}
+		if err := e.holds(owned, now); err != nil {
+			return err
 		}
-		if e.Count != nil && len(owned) != *e.Count {
-			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.Kind, len(owned), *e.Count)
+		if count := counts[e.Kind]; e.Count != nil && count != *e.Count {
+			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.Kind, count, *e.Count)
 		}
 	}
 	return nil
+}
+
+// holds returns nil if one of the objects that a sample owns is as the expression says.
+func (e Expectation) holds(owned []*unstructured.Unstructured, sample *unstructured.Unstructured) error {
+	if e.CEL == nil {
+		return nil
+	}
+	err := fmt.Errorf("there is no %s", e.Kind)
+	for _, object := range owned {
+		if object.GetKind() != e.Kind {
+			continue
+		}
+		if err = e.CEL.holds(object, sample); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 func driftIsReverted(s *scenario) {

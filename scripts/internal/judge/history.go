@@ -142,17 +142,24 @@ func (h *history) has(object *unstructured.Unstructured) bool {
 	})
 }
 
-// asOf returns the object as it was at that resourceVersion, or nil if it didn't exist yet. It
-// compares versions of different resources, which works only if they are stored in the same etcd,
+// asOf returns the objects that existed at that resourceVersion and that include accepts, as they were.
+// It compares versions of different resources, which works only if they are stored in the same etcd,
 // as they are in the judge's clusters. Otherwise, the result is a guess.
-func (h *history) asOf(resourceVersion string, object *unstructured.Unstructured) (then *unstructured.Unstructured) {
-	for _, v := range h.of(object) {
+func (h *history) asOf(
+	resourceVersion string, include func(*unstructured.Unstructured) bool,
+) []*unstructured.Unstructured {
+	existing := map[types.UID]*unstructured.Unstructured{}
+	for _, v := range h.since(time.Time{}) {
 		order, err := resourceversion.CompareResourceVersion(v.object.GetResourceVersion(), resourceVersion)
-		if err == nil && order <= 0 {
-			then = v.object
+		switch {
+		case err != nil || order > 0 || !include(v.object):
+		case v.event == watch.Deleted:
+			delete(existing, v.object.GetUID())
+		default:
+			existing[v.object.GetUID()] = v.object
 		}
 	}
-	return then
+	return slices.Collect(maps.Values(existing))
 }
 
 // title names an object in findings: Deployment web.

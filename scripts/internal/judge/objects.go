@@ -117,16 +117,18 @@ func (s *scenario) areGone(objects ...*unstructured.Unstructured) error {
 // by it, and, if there is only one sample, also those without any controller. Objects of other
 // controllers, such as a Deployment's ReplicaSet, aren't its own.
 func (s *scenario) owned(sample *unstructured.Unstructured) []*unstructured.Unstructured {
-	return s.history.objects(func(object *unstructured.Unstructured) bool {
-		if s.made[object.GetUID()] || !s.isOwnedKind(object) || isTheClusters(object) {
-			return false
-		}
-		controller := metav1.GetControllerOf(object)
-		if controller == nil {
-			return s.samplesHere() == 1 || refersTo(object, sample)
-		}
-		return controller.UID == sample.GetUID()
-	})
+	return s.history.objects(func(object *unstructured.Unstructured) bool { return s.owns(sample, object) })
+}
+
+func (s *scenario) owns(sample, object *unstructured.Unstructured) bool {
+	if s.made[object.GetUID()] || !s.isOwnedKind(object) || isTheClusters(object) {
+		return false
+	}
+	controller := metav1.GetControllerOf(object)
+	if controller == nil {
+		return s.samplesHere() == 1 || refersTo(object, sample)
+	}
+	return controller.UID == sample.GetUID()
 }
 
 // nowOrReplaced returns an object as it is now, or if it is gone, the owned object that has replaced

@@ -5,6 +5,7 @@ package judge
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 
 // Report is what one run has found out.
 type Report struct {
-	Operator string
-	Results  []Result
+	Version  string   `json:"version"` // set by WriteJSON
+	Operator string   `json:"operator"`
+	Results  []Result `json:"results"`
 }
 
 func (r Report) count(verdict Verdict) (count int) {
@@ -26,13 +28,18 @@ func (r Report) count(verdict Verdict) (count int) {
 	return count
 }
 
-// Status is the exit status: 1 if there are findings, or else 2 if something could not be judged, or
-// else 0. If the judge itself has failed, it is 2 in any case.
+// newFindings are those that the baseline doesn't have.
+func (r Result) newFindings() []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Known })
+}
+
+// Status is the exit status: 1 if there are new findings, or else 2 if something could not be judged,
+// or else 0. If the judge itself has failed, it is 2 in any case.
 func (r Report) Status() int {
 	switch {
 	case r.count(Failed) > 0:
 		return 2
-	case r.count(Found) > 0:
+	case slices.ContainsFunc(r.Results, func(r Result) bool { return len(r.newFindings()) > 0 }):
 		return 1
 	case r.count(Unjudged) > 0:
 		return 2
@@ -42,8 +49,16 @@ func (r Report) Status() int {
 
 // Summary is one line about all results.
 func (r Report) Summary() string {
-	return fmt.Sprintf("%d passed, %d with findings, %d skipped, %d not judged",
+	text := fmt.Sprintf("%d passed, %d with findings, %d skipped, %d not judged",
 		r.count(Passed), r.count(Found), r.count(Skipped), r.count(Unjudged)+r.count(Failed))
+	known := 0
+	for _, result := range r.Results {
+		known += len(result.Findings) - len(result.newFindings())
+	}
+	if known > 0 {
+		text += fmt.Sprintf("; findings that are in the baseline: %d", known)
+	}
+	return text
 }
 
 // WriteCard writes the report card: a line for each check, and then the findings, the worst first.
@@ -70,7 +85,7 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 	}
 	for _, severity := range []Severity{Error, Warning} {
 		for _, result := range r.Results {
-			for _, finding := range result.Findings {
+			for _, finding := range result.newFindings() {
 				if finding.Severity == severity {
 					writeFinding(w, colours, result, finding)
 				}

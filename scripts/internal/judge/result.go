@@ -36,33 +36,36 @@ const (
 	Warning Severity = "warning"
 )
 
-// Result is what one check has found out.
+// Result is what one check has found out. The JSON report has the check's name and promise.
 type Result struct {
-	Check        Check
-	Verdict      Verdict
-	Why          string
-	Findings     []Finding
-	Measures     []string // without a verdict
-	Began, Ended time.Time
-	Steps        []Evidence      // what the judge did
-	Requests     []audit.Request // what the operator has sent, in the order of the answers
-	Log          string          // the end of the operator's log, if there are findings
+	Check
+	Verdict  Verdict         `json:"verdict"`
+	Why      string          `json:"why,omitempty"`
+	Findings []Finding       `json:"findings,omitempty"`
+	Measures []string        `json:"measures,omitempty"` // without a verdict
+	Began    time.Time       `json:"began"`
+	Ended    time.Time       `json:"ended"`
+	Steps    []Evidence      `json:"-"` // what the judge did
+	Requests []audit.Request `json:"-"` // what the operator has sent, in the order of the answers
+	Log      string          `json:"-"` // the end of the operator's log, if there are findings
 }
 
 // Finding is one thing that is wrong. What has no random names, so that the same finding has the
 // same text in the next run, except for what has been measured.
 type Finding struct {
-	Severity Severity
-	What     string
-	Evidence []Evidence
+	Severity Severity   `json:"severity"`
+	What     string     `json:"what"`
+	Evidence []Evidence `json:"evidence"`
+	// Known says that the baseline has it too.
+	Known bool `json:"known,omitempty"`
 }
 
 // Evidence is something that has been seen: a request, a version of an object, a line of the log.
 type Evidence struct {
-	At   time.Time
-	Text string
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
 	// Detail is a diff or a body, and may be "".
-	Detail string
+	Detail string `json:"detail,omitempty"`
 }
 
 // noted is evidence of this moment, without a detail.

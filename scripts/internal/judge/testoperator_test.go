@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"sync"
 	"syscall"
 	"time"
 
@@ -110,8 +111,8 @@ func run(bug, kubeconfig, namespace string) error {
 	factory.WaitForCacheSync(ctx.Done())
 	if bug == "it polls" {
 		go func() {
-			for range time.Tick(500 * time.Millisecond) {
-				_, _ = client.Resource(fooResource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+			for range time.Tick(500 * time.Millisecond) { // on a busy machine, an answer may take longer
+				go func() { _, _ = client.Resource(fooResource).Namespace(namespace).List(ctx, metav1.ListOptions{}) }()
 			}
 		}()
 	}
@@ -183,10 +184,12 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 		}
 	}
 	before, missing := o.deployment.ByNamespace(namespace).Get(wantedDeployment(foo, true).GetName())
-	deployment, err := o.apply(ctx, foo)
-	if err == nil && missing == nil && o.bug == "it is ready too soon" { // for apply may have changed it
-		deployment = before.(*unstructured.Unstructured)
+	if missing == nil && o.bug == "it is ready too soon" { // apply may have to change it first
+		if err := o.report(ctx, foo, before.(*unstructured.Unstructured)); err != nil {
+			return err
+		}
 	}
+	deployment, err := o.apply(ctx, foo)
 	if err == nil && o.bug != "a rename leaves the old Deployment" && o.bug != "it creates what its cache lacks" {
 		err = o.deleteOthers(ctx, foo, deployment)
 	}
@@ -218,7 +221,11 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	wanted := wantedDeployment(foo, o.bug != "it leaves its objects without an owner")
 	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "bad-name" {
 		if o.bug == "it retries at once" {
-			_, _ = client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
+			var reads sync.WaitGroup
+			for range 10 { // on a busy machine, one at a time could look like a backoff
+				reads.Go(func() { _, _ = client.Get(ctx, wanted.GetName(), metav1.GetOptions{}) })
+			}
+			reads.Wait()
 		}
 		return nil, fmt.Errorf("spec.deploymentName %q is refused", spec)
 	}

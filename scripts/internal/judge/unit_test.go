@@ -3,12 +3,17 @@ package judge
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/ui"
@@ -82,7 +87,9 @@ func aReport() Report {
 		{
 			Check: Check{Name: "quiet", Promise: "it is quiet", Lesson: "pitfalls.md"}, Verdict: Found,
 			Began: began, Ended: second,
-			Findings: []Finding{{Warning, "it writes", evidence}, {Error, "it loops", evidence}},
+			Findings: []Finding{
+				{Severity: Warning, What: "it writes", Evidence: evidence}, {Severity: Error, What: "it loops", Evidence: evidence},
+			},
 		},
 		{
 			Check: Check{Name: "endpoints", Promise: "they respond"}, Verdict: Skipped, Why: "judge.yaml has no endpoints",
@@ -115,6 +122,72 @@ WARNING quiet: it writes
 	}
 }
 
+func TestJUnit(t *testing.T) {
+	t.Parallel()
+	known := aReport()
+	known.Compare(known)
+	for sentence, test := range map[string]struct {
+		report Report
+		want   string
+	}{
+		"a check with findings":     {aReport(), `tests="3" failures="1" errors="0" skipped="1"`},
+		"the findings are known":    {known, `tests="3" failures="0" errors="0" skipped="1"`},
+		"a finding and its request": {aReport(), "ERROR quiet: it loops&#xA;  1s  PUT    /apis/a  200"},
+		"what was skipped, and why": {aReport(), `<skipped message="judge.yaml has no endpoints">`},
+		"a check that can't be judged": {
+			Report{Results: []Result{{Verdict: Unjudged, Why: "it is never ready"}}}, `<error message="it is never ready">`,
+		},
+	} {
+		var written strings.Builder
+		if err := test.report.WriteJUnit(&written); err != nil || !strings.Contains(written.String(), test.want) {
+			t.Errorf("%s: %v\n%s\nlacks %s", sentence, err, &written, test.want)
+		}
+	}
+}
+
+// The JSON report keeps its format, and can be read as a baseline. docs/judge.md shows this file.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("testdata", "report.json")
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := ReadReport(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if err := report.WriteJSON(&got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("written again (-want +got):\n%s", diff)
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	t.Parallel()
+	for sentence, test := range map[string]struct {
+		check, before string
+		want          int
+	}{
+		"the finding is known":           {"quiet", "it sends 12 requests in 250ms", 0},
+		"it was measured otherwise":      {"quiet", "it sends 3 requests in 1.5s", 0},
+		"another finding is known":       {"quiet", "it writes", 1},
+		"another check had that finding": {"reads", "it sends 12 requests in 250ms", 1},
+	} {
+		with := func(check, what string) Report {
+			return Report{Results: []Result{{Check: Check{Name: check}, Verdict: Found, Findings: []Finding{{What: what}}}}}
+		}
+		report := with("quiet", "it sends 12 requests in 250ms")
+		report.Compare(with(test.check, test.before))
+		if got := report.Status(); got != test.want {
+			t.Errorf("%s: status %d, want %d", sentence, got, test.want)
+		}
+	}
+}
+
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	var page bytes.Buffer
@@ -135,6 +208,7 @@ func TestHTML(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
+	found := []Finding{{What: "it loops"}}
 	for sentence, test := range map[string]struct {
 		verdicts []Verdict
 		want     int
@@ -147,7 +221,11 @@ func TestStatus(t *testing.T) {
 	} {
 		var report Report
 		for _, verdict := range test.verdicts {
-			report.Results = append(report.Results, Result{Verdict: verdict})
+			result := Result{Verdict: verdict}
+			if verdict == Found {
+				result.Findings = found
+			}
+			report.Results = append(report.Results, result)
 		}
 		if got := report.Status(); got != test.want {
 			t.Errorf("%s: status %d, want %d", sentence, got, test.want)
@@ -231,5 +309,56 @@ func TestLongestPause(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A status is about what its reader finds in the cluster at that time.
+func TestReadyTooSoon(t *testing.T) {
+	t.Parallel()
+	var expression Expression
+	if err := expression.compile("object.spec.replicas == sample.spec.replicas"); err != nil {
+		t.Fatal(err)
+	}
+	m := Mutation{Change{Name: "scale"}, []Expectation{{Kind: "Deployment", CEL: &expression}}}
+	object := func(kind string, uid types.UID, version string, generation int64) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(2)}}}
+		o.SetKind(kind)
+		o.SetUID(uid)
+		o.SetResourceVersion(version)
+		o.SetGeneration(generation)
+		o.Object["status"] = map[string]any{"observedGeneration": generation, "conditions": []any{
+			map[string]any{"type": "Ready", "status": "True"},
+		}}
+		return o
+	}
+	for sentence, test := range map[string]struct {
+		version            string // of the Deployment; the sample's is 10
+		replicas, observed int64
+		want               string
+	}{
+		"the rollout has begun":              {"9", 2, 2, ""},
+		"the rollout hasn't begun":           {"9", 2, 1, "the rollout of its Deployment hadn't begun yet"},
+		"the Deployment is as it was":        {"9", 1, 2, "not true: object.spec.replicas == sample.spec.replicas"},
+		"the Deployment is created later on": {"11", 2, 2, "there is no Deployment"},
+	} {
+		sample, deployment := object("Foo", "foo", "10", 2), object("Deployment", "deployment", test.version, 2)
+		deployment.SetAPIVersion("apps/v1")
+		deployment.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(sample, sample.GroupVersionKind())})
+		deployment.Object["spec"] = map[string]any{"replicas": test.replicas}
+		deployment.Object["status"] = map[string]any{"observedGeneration": test.observed}
+		config := &Config{Owns: []Kind{{"apps/v1", "Deployment"}}, Ready: Ready{Condition: "Ready"}}
+		s := scenario{attempt: &attempt{}, judge: &judge{config: config}, history: &history{
+			present: map[types.UID]*unstructured.Unstructured{}, next: make(chan struct{}),
+		}}
+		s.history.add(watch.Added, deployment)
+		s.history.add(watch.Added, sample)
+		s.foundReadyTooSoon(sample, m)
+		found := ""
+		for _, finding := range s.result.Findings {
+			found += finding.What
+		}
+		if !strings.Contains(found, test.want) || (found == "") != (test.want == "") {
+			t.Errorf("%s: found %q, want %q", sentence, found, test.want)
+		}
 	}
 }
