@@ -98,6 +98,8 @@ func (j judged) expects(t *testing.T, result judge.Result) {
 	case result.Verdict == judge.Passed:
 		t.Errorf("the promise is kept, but package contract says: %s", why)
 	case result.Verdict == judge.Found && (why != "" || j.IsByChance(j.chapter, name)):
+	case result.Verdict == judge.Skipped:
+		t.Errorf("%s: declare in package contract that this isn't tested for this chapter, and why", result.Why)
 	default:
 		t.Errorf("%s %s\n%s", result.Verdict, result.Why, result.Log)
 		for _, finding := range result.Findings {

@@ -47,7 +47,8 @@ func (f *Fault) Wait(ctx context.Context, hits int) error {
 		select {
 		case <-next:
 		case <-ctx.Done():
-			return fmt.Errorf("%s, want %d: %w", f, hits, context.Cause(ctx))
+			return fmt.Errorf("%s, want %d: nothing that passed the proxy was what it is about: %w",
+				f, hits, context.Cause(ctx))
 		}
 	}
 }
