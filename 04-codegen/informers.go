@@ -79,8 +79,7 @@ func (c *controller) run(ctx context.Context, workers int) {
 	c.fooFactory.StartWithContext(ctx)
 	defer c.kubeFactory.Shutdown()
 	c.kubeFactory.StartWithContext(ctx)
-	// Wait for both caches before the first event is handled. While a cache is empty, everything in
-	// it looks missing, so the controller would create Deployments that exist already.
+	// syncHandler reads both caches, so wait for them before the first event is handled.
 	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {
 		return
 	}

@@ -89,8 +89,7 @@ func (c *controller) run(ctx context.Context, workers int) {
 	foos.Go(func() { c.fooInformer.RunWithContext(ctx) })
 	defer c.kubeFactory.Shutdown() // waits until the factory's informers have stopped
 	c.kubeFactory.StartWithContext(ctx)
-	// Wait for both caches before the first event is handled. While a cache is empty, everything in
-	// it looks missing, so the controller would create Deployments that exist already.
+	// syncHandler reads both caches, so wait for them before the first event is handled.
 	if !cache.WaitForCacheSync(ctx.Done(), c.fooInformer.HasSynced, c.deploymentInformer.HasSynced) {
 		return
 	}
