@@ -39,8 +39,8 @@ const (
 )
 
 // desiredDeployment returns the Deployment that foo asks for, as an apply configuration, in which
-// any field may be missing. It sets only the fields that the controller owns, and leaves the rest
-// to the API server's defaults and to others.
+// any field may be missing. It sets only the fields that the controller owns. The rest is up to
+// the API server's defaults and to others.
 func desiredDeployment(foo *samplecontrollerv1alpha1.Foo) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "nginx", controllerLabel: foo.Name}
 	return appsv1ac.Deployment(foo.Spec.DeploymentName, foo.Namespace).

@@ -18,7 +18,7 @@ import (
 )
 
 func TestSharedObject(t *testing.T) {
-	paintRed := func(object *corev1.ConfigMap) { object.Data["colour"] = "red" }
+	paintRed := func(object *corev1.ConfigMap) { object.Data["color"] = "red" }
 	copyFirst := func(object *corev1.ConfigMap) { paintRed(object.DeepCopy()) }
 	for _, test := range []struct {
 		sentence string
@@ -32,7 +32,7 @@ func TestSharedObject(t *testing.T) {
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
 			c := testenv.New(t)
-			blue := map[string]string{"colour": "blue"}
+			blue := map[string]string{"color": "blue"}
 			must(t, c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: c.Meta("a"), Data: blue}))
 			mgr := c.NewManager(t, func(options *ctrl.Options) {
 				options.Cache.DefaultUnsafeDisableDeepCopy = &test.shared
@@ -43,10 +43,10 @@ func TestSharedObject(t *testing.T) {
 			must(t, mgr.GetClient().List(t.Context(), &list))
 			test.change(&list.Items[0])
 			must(t, mgr.GetClient().List(t.Context(), &again))
-			got := again.Items[0].Data["colour"]
-			t.Logf("in the cache, the colour is now %s", got)
+			got := again.Items[0].Data["color"]
+			t.Logf("in the cache, the color is now %s", got)
 			if got != test.want {
-				t.Errorf("the cached colour is %s, want %s", got, test.want)
+				t.Errorf("the cached color is %s, want %s", got, test.want)
 			}
 		})
 	}

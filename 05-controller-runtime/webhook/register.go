@@ -36,7 +36,7 @@ type registration struct {
 
 var _ manager.Runnable = &registration{}
 
-// Start registers the webhooks when they are served, and deletes the configurations when ctx ends.
+// Start registers the webhooks when they are served. When ctx ends, it deletes the configurations.
 // The manager stops the webhook server after that, so no call fails in between.
 func (r *registration) Start(ctx context.Context) (err error) {
 	served := func(context.Context) (bool, error) { return r.server.StartedChecker()(nil) == nil, nil }

@@ -16,7 +16,7 @@ import (
 // None is the active window outside of all windows. It is also what slices.IndexFunc returns then.
 const None = -1
 
-// State is what a TDSet wants at an instant.
+// State says how many replicas a TDSet asks for at an instant, and until when.
 type State struct {
 	// Replicas is the number of replicas: the active window's, or defaultReplicas.
 	Replicas int32
