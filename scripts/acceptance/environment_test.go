@@ -15,8 +15,8 @@
 // With TEST_OWN=1, the chapters' own programs are tested, and not the solutions of exercise TDSet.
 //
 // The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
-// that container. It must have the images of contract.Images, and contract.LeftOut says what isn't
-// tested there.
+// that container. It must have the images of contract.Images. Two things aren't tested there: what the judge
+// checks, and webhooks at a URL.
 package acceptance
 
 // This file has what all tests share: the cluster, and the programs, which are built once.
@@ -89,7 +89,7 @@ type judged struct {
 // holds reports whether the program is declared to keep the promise, or all promises through the
 // fault.
 func (j judged) holds(name string) bool {
-	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotTested(j.chapter, name) == "" && whyLeftOut(name) == ""
+	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotTested(j.chapter, name) == ""
 }
 
 // isFull reports whether it is the chapter's own program. An exercise's solution does less.

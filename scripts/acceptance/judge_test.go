@@ -34,7 +34,7 @@ func isFault(check judge.Check) bool {
 // forEachCheck runs a test for each of the judge's checks that include accepts, and for each
 // chapter's own program.
 func forEachCheck(t *testing.T, include func(judge.Check) bool) {
-	if why := whyLeftOut(contract.Judge); why != "" {
+	if kindNode() != "" { // its checks create more Pods than the one node has room for, which is 110
 		return
 	}
 	for _, kind := range []string{chapters.Foo, chapters.TDSet} {

@@ -19,12 +19,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/program"
 )
 
 func hasWebhooks(j judged) bool {
-	return j.program.Webhooks != "" && whyLeftOut(contract.URLWebhooks) == ""
+	return j.program.Webhooks != "" && callsLoopback()
 }
 
 // serveWebhooks starts the operator with its webhooks, and makes the API server call them, which

@@ -17,10 +17,10 @@ func newCheckCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check [CHAPTER[/K]]",
 		Short: "Check your work on the exercises",
-		Long: `Check runs the tests of an exercise, or of every exercise in a chapter. For each test that fails it shows what was
-expected, and where to look in your file. If many fail, it shows the first few, so that you can take one step at a time.
---all shows all of them in full. Without an argument it checks the first exercise that you haven't passed. It remembers
-which exercises you have passed ("progress"). Its exit code is 0 if everything that it checked passed.
+		Long: `Check runs the tests of an exercise, or of every exercise in a chapter. For each test that fails it shows
+what was expected, and where to look in your file. If many fail, it shows the first few, so that you can take one step
+at a time. --all shows all of them in full. Without an argument it checks the first exercise that you haven't passed.
+It remembers which exercises you have passed ("progress"). Its exit code is 0 if everything that it checked passed.
 
 Some tests need a cluster. They are skipped while yours isn't up.
 
@@ -37,12 +37,13 @@ check runs the tests of your fix.`,
 				return err
 			}
 			if len(args) == 0 {
-				open, ok, err := firstOpen(found)
+				open, ok, err := exercises.NextOpen(theRoot(), found, exercises.Exercise{})
 				if err != nil {
 					return err
 				}
 				if !ok {
-					command.Println(nothingOpen(found))
+					command.Printf("No exercise is open: all %d are passed or caught up. "+
+						"To check one again, name it, such as 01/1.\n", len(found))
 					return nil
 				}
 				found = []exercises.Exercise{open}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +12,7 @@ import (
 func newDiffCommand() *cobra.Command {
 	var onlyStat, tdset bool
 	command := &cobra.Command{
-		Use:   "diff A B | diff --stat all",
+		Use:   "diff A B",
 		Short: "Show what changes from one chapter to another, the lesson first",
 		Long: `Diff shows with git what changes from chapter A to chapter B, in the best order for reading: first
 the files with the lesson, then the other code, and finally the manifests that both have. A chapter's own
@@ -25,18 +23,14 @@ use "git diff --no-index".
 On a terminal, git starts its pager, unless you set PAGER=cat.`,
 		Example: `  ./scripts/workshop diff 01 02
   ./scripts/workshop diff 02 03 --stat
-  ./scripts/workshop diff --stat all
   ./scripts/workshop diff --tdset 02 03`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 2 || onlyStat && len(args) == 1 && args[0] == "all" {
-				return nil
+			if len(args) != 2 {
+				return errors.New(`diff needs two chapters, such as "diff 01 02"`)
 			}
-			return errors.New(`diff needs two chapters, such as "diff 01 02" (or "diff --stat all": the sizes of all)`)
+			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			if args[0] == "all" {
-				return printSizes(command, tdset)
-			}
 			found, err := chapters.Find(theRoot(), args...)
 			if err != nil {
 				return err
@@ -54,31 +48,4 @@ On a terminal, git starts its pager, unless you set PAGER=cat.`,
 	command.Flags().BoolVar(&onlyStat, "stat", false, "count the lines instead of showing them")
 	addTDSetFlag(command, &tdset)
 	return command
-}
-
-func printSizes(command *cobra.Command, tdset bool) error {
-	all, err := chapters.All(theRoot())
-	if err != nil {
-		return err
-	}
-	if tdset {
-		all = chapters.TDSets(all)
-	}
-	counts, err := chapters.Count(command.Context(), all)
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "CHAPTER\tFILES\tCODE\tTO READ\tREMOVED\tADDED\tNEW\tGONE")
-	for _, c := range counts {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n",
-			c.Name, c.Files, c.Code, c.ToRead(), c.Removed, c.Added, c.New, c.Gone)
-	}
-	fmt.Fprint(table, `
-Lines of handwritten Go, without blank lines, tests, exercises, generated code and warm-ups. TO READ is
-what you read if you come from the chapter before: the lines REMOVED and ADDED in files that both chapters
-have, and all lines of NEW files, with their comments. GONE are the lines of files that the chapter before
-had.
-`)
-	return table.Flush()
 }

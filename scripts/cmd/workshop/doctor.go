@@ -3,7 +3,6 @@ package main
 // workshop doctor finds problems of this machine, and says how to fix them. It changes nothing.
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/shirou/gopsutil/v4/mem"
 	"github.com/spf13/cobra"
@@ -27,8 +25,8 @@ func newDoctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what on this machine will get in the way, and how to fix it",
-		Long: `Doctor checks what the workshop depends on: Go, tools, disk, memory, network. It changes nothing, and tells you what will
-get in the way and how to fix it. Its exit code is 1 if it finds a problem; a warning ("!") can wait.`,
+		Long: `Doctor checks what the workshop depends on: Go, tools, disk and memory. It changes nothing, and tells you
+what will get in the way and how to fix it. Its exit code is 1 if it finds a problem; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			m := observe(command.Context(), theRoot(), simulated())
@@ -135,7 +133,7 @@ func machineChecks() []func(machine) finding {
 		checkGo,
 		needsTool("git", "diffs between your work and the course's can't be shown"),
 		needsTool("make", "chapters 06 and 07 and their tests need it"),
-		checkKubectl, checkKubeconfig, checkDisk, checkMemory, checkModules, checkHTTPProxy,
+		checkKubectl, checkKubeconfig, checkDisk, checkMemory,
 	}
 }
 
@@ -151,7 +149,8 @@ func checkGo(m machine) finding {
 	case m.env("GOTOOLCHAIN") == "local" || m.goEnv["GOPROXY"] == "off":
 		return bad(fmt.Sprintf("Go is %s, but %s is needed, and Go isn't allowed to download it", got, m.goNeeded), fix)
 	default:
-		return warn(fmt.Sprintf("Go is %s, and will download %s, which is needed", got, m.goNeeded), "without a network: "+fix)
+		return warn(fmt.Sprintf("Go is %s, and will download %s, which is needed", got, m.goNeeded),
+			"without a network: "+fix)
 	}
 }
 
@@ -173,8 +172,9 @@ func checkKubectl(m machine) finding {
 	server, err := k8sversion.ParseSemantic(m.server)
 	if gotErr == nil && err == nil && (got.Minor()+1 < server.Minor() || got.Minor() > server.Minor()+1) {
 		ours := filepath.Join(m.root, ".workshop", "bin")
-		return warn(fmt.Sprintf("kubectl is %s, and the API server %s: kubectl supports one minor version of difference", m.kubectl, m.server),
-			fmt.Sprintf(`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, ours))
+		const text = "kubectl is %s, and the API server %s: kubectl supports one minor version of difference"
+		return warn(fmt.Sprintf(text, m.kubectl, m.server), fmt.Sprintf(
+			`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, ours))
 	}
 	return ok("kubectl is " + m.kubectl)
 }
@@ -182,13 +182,14 @@ func checkKubectl(m machine) finding {
 // checkKubeconfig finds out on which cluster kubectl and the chapters' programs act.
 func checkKubeconfig(m machine) finding {
 	const fix = `in each terminal: eval "$(./scripts/workshop env)"`
+	const act = ", so kubectl and the chapters' programs "
 	switch kubeconfig := m.env("KUBECONFIG"); kubeconfig {
 	case m.ours:
 		return ok("KUBECONFIG is the workshop's")
 	case "":
-		return warn("KUBECONFIG isn't set, so kubectl and the chapters' programs act on the cluster in ~/.kube/config", fix)
+		return warn("KUBECONFIG isn't set"+act+"act on the cluster in ~/.kube/config", fix)
 	default:
-		return warn("KUBECONFIG is "+kubeconfig+", so kubectl and the chapters' programs don't act on the workshop's cluster", fix)
+		return warn("KUBECONFIG is "+kubeconfig+act+"don't act on the workshop's cluster", fix)
 	}
 }
 
@@ -211,28 +212,4 @@ func checkMemory(m machine) finding {
 	default:
 		return bad(what+", 2 are needed", fix)
 	}
-}
-
-func checkModules(m machine) finding {
-	const fix = "unset GOPROXY; go env -u GOPROXY"
-	switch proxy := m.goEnv["GOPROXY"]; {
-	case proxy != "off":
-		return ok("Go can download modules (GOPROXY=" + proxy + ")")
-	case m.built:
-		return warn("GOPROXY is off, so Go can't download modules that it doesn't have yet", fix)
-	default:
-		return bad("GOPROXY is off, and the control plane isn't built yet, so Go can't download its modules", fix)
-	}
-}
-
-func checkHTTPProxy(m machine) finding {
-	either := func(name string) string { return cmp.Or(m.env(name), m.env(strings.ToLower(name))) }
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-		if either(name) != "" && !strings.Contains(either("NO_PROXY"), "127.0.0.1") {
-			return warn(name+" is set, and NO_PROXY doesn't include 127.0.0.1, "+
-				"so curl sends the cluster's requests to the proxy (Go programs don't)",
-				"export NO_PROXY=127.0.0.1,localhost")
-		}
-	}
-	return ok("no HTTP proxy gets in the way")
 }

@@ -21,7 +21,7 @@ func healthy() machine {
 			}
 			return ""
 		},
-		goEnv:    map[string]string{"GOVERSION": "go1.26.8", "GOPROXY": "https://modules.example.com,direct"},
+		goEnv:    map[string]string{"GOVERSION": "go1.26.8"},
 		goNeeded: "1.26.0",
 		kubectl:  "v1.36.3",
 		server:   "v1.37.2",
@@ -47,7 +47,9 @@ func TestDoctor(t *testing.T) {
 		check  func(machine) finding
 		want   string // the mark, and a part of the sentence
 	}{
-		"no Go":                    {func(m *machine) { m.goEnv, m.has = nil, func(string) bool { return false } }, checkGo, "✗ no go command"},
+		"no Go": {
+			func(m *machine) { m.goEnv, m.has = nil, func(string) bool { return false } }, checkGo, "✗ no go command",
+		},
 		"a go command that fails":  {func(m *machine) { m.goEnv = nil }, checkGo, "✗ the go command fails"},
 		"an old Go that downloads": {func(m *machine) { m.goEnv["GOVERSION"] = "go1.24.1" }, checkGo, "! go1.24.1"},
 		"an old Go that may not download": {
@@ -55,7 +57,9 @@ func TestDoctor(t *testing.T) {
 				m.goEnv["GOVERSION"], m.env = "go1.24.1", env(map[string]string{"GOTOOLCHAIN": "local"})
 			}, checkGo, "✗ 1.26.0",
 		},
-		"no make":        {func(m *machine) { m.has = func(p string) bool { return p != "make" } }, needsTool("make", "06"), "! make"},
+		"no make": {
+			func(m *machine) { m.has = func(p string) bool { return p != "make" } }, needsTool("make", "06"), "! make",
+		},
 		"no kubectl":     {func(m *machine) { m.kubectl = "" }, checkKubectl, "✓ has its own"},
 		"an old kubectl": {func(m *machine) { m.kubectl = "v1.28.2-gke.100" }, checkKubectl, "! v1.28.2-gke.100"},
 		"a kubectl two minor versions ahead": {
@@ -63,24 +67,15 @@ func TestDoctor(t *testing.T) {
 		},
 		"no KUBECONFIG": {func(m *machine) { m.env = env(nil) }, checkKubeconfig, "! ~/.kube/config"},
 		"another KUBECONFIG": {
-			func(m *machine) { m.env = env(map[string]string{"KUBECONFIG": "/etc/other"}) }, checkKubeconfig, "! /etc/other",
+			func(m *machine) { m.env = env(map[string]string{"KUBECONFIG": "/etc/other"}) },
+			checkKubeconfig, "! /etc/other",
 		},
-		"a disk that is full":               {func(m *machine) { m.fullDisk = errors.New("1.0 GiB left") }, checkDisk, "✗ 1.0 GiB left"},
-		"little memory":                     {func(m *machine) { m.memory = 3 * gib / 2 }, checkMemory, "! 1.5 GiB"},
-		"little, a cluster runs":            {func(m *machine) { m.memory, m.clusterUp = 3*gib/2, true }, checkMemory, "✓ 1.5 GiB"},
-		"no memory":                         {func(m *machine) { m.memory = gib / 2 }, checkMemory, "✗ 0.5 GiB"},
-		"no module proxy, before the build": {func(m *machine) { m.goEnv["GOPROXY"] = "off" }, checkModules, "✗ isn't built"},
-		"no module proxy, after the build":  {func(m *machine) { m.goEnv["GOPROXY"], m.built = "off", true }, checkModules, "! off"},
-		"an HTTP proxy for everything": {
-			func(m *machine) {
-				m.env = env(map[string]string{"https_proxy": "http://proxy:3128", "no_proxy": "corp"})
-			}, checkHTTPProxy, "! HTTPS_PROXY",
+		"a disk that is full": {
+			func(m *machine) { m.fullDisk = errors.New("1.0 GiB left") }, checkDisk, "✗ 1.0 GiB left",
 		},
-		"an HTTP proxy, but not for loopback": {
-			func(m *machine) {
-				m.env = env(map[string]string{"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "127.0.0.1"})
-			}, checkHTTPProxy, "✓ ",
-		},
+		"little memory":          {func(m *machine) { m.memory = 3 * gib / 2 }, checkMemory, "! 1.5 GiB"},
+		"little, a cluster runs": {func(m *machine) { m.memory, m.clusterUp = 3*gib/2, true }, checkMemory, "✓ 1.5 GiB"},
+		"no memory":              {func(m *machine) { m.memory = gib / 2 }, checkMemory, "✗ 0.5 GiB"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			m := healthy()

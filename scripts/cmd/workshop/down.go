@@ -13,45 +13,32 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
 )
 
 func newDownCommand() *cobra.Command {
-	var purge, progress bool
+	var purge bool
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "Stop the cluster and keep its data",
-		Long: `Down stops exactly the processes that up started. It keeps the cluster's data for the next up. A kind cluster is deleted,
-including its data.
+		Long: `Down stops exactly the processes that up started. It keeps the cluster's data for the next up. A kind cluster
+is deleted, including its data.
 
-With --purge, it deletes all clusters and removes .workshop/ with the programs in it, except your own files: your progress
-on the exercises, and the work that reset and catch-up have kept. With --purge --progress it removes these, too. It leaves
-Go's own caches, so that building the programs again is quick ("go clean -cache -modcache" empties them), and the images
-that docker has for kind clusters ("docker image ls" shows them).`,
-		Args: func(command *cobra.Command, args []string) error {
-			if progress && !purge {
-				return errors.New("--progress goes with --purge")
-			}
-			return cobra.NoArgs(command, args)
-		},
+With --purge, it deletes all clusters and removes .workshop/ with the programs in it, except your own files: your
+progress on the exercises, and the work that reset and catch-up have kept. It leaves Go's own caches, so that building
+the programs again is quick ("go clean -cache -modcache" empties them), and the images that docker has for kind
+clusters ("docker image ls" shows them). To get rid of everything, remove the folder.`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if name := os.Getenv("WORKSHOP_CLUSTER"); purge && name != "" {
-				return problem.New("--purge ends all clusters, and WORKSHOP_CLUSTER names one, %q", name).
-					ToDo(`"down" ends that one; to delete all, unset WORKSHOP_CLUSTER first`)
-			}
-			if on := os.Getenv(nodesVariable); purge && on != "" {
-				return problem.New("--purge ends all clusters, and --on %s is about some", on).
-					ToDo(`"down" ends one; to delete all, leave --on out, and unset %s`, nodesVariable)
-			}
-			if err := suite.Sweep(command.Context(), theRoot()); err != nil {
-				return err
+			if purge && (os.Getenv("WORKSHOP_CLUSTER") != "" || theNodes() != "") {
+				return problem.New("--purge deletes all clusters, but WORKSHOP_CLUSTER or --on is about one").
+					ToDo(`"down" ends that one; to delete all, leave --on out and unset WORKSHOP_CLUSTER and %s`, nodesVariable)
 			}
 			var summary string
 			err := ui.New(os.Stderr).While("ending the cluster", func(step *ui.Step) (_ string, err error) {
 				waiting := func(holder string) { step.Update("waiting for %s", holder) }
 				if purge {
-					summary, err = purgeAll(command.Context(), progress, waiting)
+					summary, err = purgeAll(command.Context(), waiting)
 				} else {
 					summary, err = endOne(command.Context(), theCluster(), waiting)
 				}
@@ -64,29 +51,23 @@ that docker has for kind clusters ("docker image ls" shows them).`,
 		},
 	}
 	command.Flags().BoolVar(&purge, "purge", false, "remove all clusters, their data, and the built programs")
-	command.Flags().BoolVar(&progress, "progress", false, "with --purge: your progress on the exercises and your "+
-		"kept solutions as well")
 	return command
 }
 
-// purgeAll deletes the clusters on all kinds of nodes, and removes everything except, unless progress
-// is set, the learner's own files. If docker can't delete the kind clusters now, it keeps their
-// records.
-func purgeAll(ctx context.Context, progress bool, waiting func(string)) (summary string, err error) {
-	var keep []string
-	if !progress {
-		keep = exercises.Own()
-	}
+// purgeAll deletes the clusters on all kinds of nodes, and removes everything except the learner's own
+// files. If docker can't delete the kind clusters now, it keeps their records.
+func purgeAll(ctx context.Context, waiting func(string)) (summary string, err error) {
+	keep := exercises.Own()
 	containers, kindErr := kind.Purge(ctx, theRoot(), waiting)
 	if kindErr != nil {
 		keep = append(keep, "kind")
 	}
 	ended, kept, err := cluster.Purge(ctx, theRoot(), keep, waiting)
-	summary = fmt.Sprintf("%d processes ended, .workshop removed.", ended+containers)
+	summary = fmt.Sprintf("%d processes ended, .workshop removed", ended+containers)
 	if len(kept) > 0 {
-		summary += fmt.Sprintf(" Your own files are kept: %s (--progress removes them, too).", strings.Join(kept, ", "))
+		summary += fmt.Sprintf(", except %s", strings.Join(kept, ", "))
 	}
-	return summary, errors.Join(kindErr, err)
+	return summary + ".", errors.Join(kindErr, err)
 }
 
 func endOne(ctx context.Context, c cluster.Backend, waiting func(string)) (summary string, err error) {

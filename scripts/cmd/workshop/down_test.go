@@ -13,16 +13,16 @@ import (
 
 // Programs can be built again, but a learner's work can't.
 func TestWhatPurgeKeeps(t *testing.T) {
+	learners := []string{"kept", "progress.json"}
+	all := append([]string{"bin"}, learners...)
 	for sentence, test := range map[string]struct {
-		args     []string
 		variable string // set to one cluster, or to one kind of clusters
 		wantCode int
 		want     []string // in .workshop
 	}{
-		"the learner's files":               {want: []string{"kept", "progress.json"}},
-		"nothing, with --progress":          {args: []string{"--progress"}, want: nil},
-		"everything, if a cluster is named": {variable: "WORKSHOP_CLUSTER", wantCode: exitFailed, want: []string{"bin", "kept", "progress.json"}},
-		"everything, with --on":             {variable: nodesVariable, wantCode: exitFailed, want: []string{"bin", "kept", "progress.json"}},
+		"the learner's files":               {want: learners},
+		"everything, if a cluster is named": {variable: "WORKSHOP_CLUSTER", wantCode: exitFailed, want: all},
+		"everything, with --on":             {variable: nodesVariable, wantCode: exitFailed, want: all},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			root := testkit.Write(t, t.TempDir(), map[string]string{
@@ -34,11 +34,11 @@ func TestWhatPurgeKeeps(t *testing.T) {
 			if test.variable != "" {
 				t.Setenv(test.variable, "kwok")
 			}
-			if code := run(t.Context(), append([]string{"down", "--purge"}, test.args...)); code != test.wantCode {
+			if code := run(t.Context(), []string{"down", "--purge"}); code != test.wantCode {
 				t.Errorf("exit code %d", code)
 			}
 			entries, err := os.ReadDir(filepath.Join(root, ".workshop"))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
 				t.Fatal(err)
 			}
 			var left []string
@@ -54,7 +54,9 @@ func TestWhatPurgeKeeps(t *testing.T) {
 
 // Without docker, purge can't delete a kind cluster. It keeps its record, and deletes all others.
 func TestPurgeWithoutDocker(t *testing.T) {
-	root := testkit.Write(t, t.TempDir(), map[string]string{".workshop/bin/etcd": "", ".workshop/kind/workshop/kubeconfig": ""})
+	root := testkit.Write(t, t.TempDir(), map[string]string{
+		".workshop/bin/etcd": "", ".workshop/kind/workshop/kubeconfig": "",
+	})
 	t.Setenv("WORKSHOP_ROOT", root)
 	t.Setenv("PATH", t.TempDir())
 	if code := run(t.Context(), []string{"down", "--purge"}); code != exitFailed {

@@ -4,12 +4,14 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // aboutOneExercise completes a command that takes one exercise.
@@ -17,7 +19,8 @@ func aboutOneExercise(command *cobra.Command, do func(*cobra.Command, exercises.
 	command.Example = fmt.Sprintf("  ./scripts/workshop %s 01/1", command.Name())
 	command.Args = func(command *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("which exercise? Name one by chapter and number: ./scripts/workshop %s 01/1", command.Name())
+			return fmt.Errorf("which exercise? Name one by chapter and number: ./scripts/workshop %s 01/1",
+				command.Name())
 		}
 		return nil
 	}
@@ -35,8 +38,8 @@ func newHintCommand() *cobra.Command {
 	return aboutOneExercise(&cobra.Command{
 		Use:   "hint CHAPTER/K",
 		Short: "Show the next hint for an exercise",
-		Long: `Hint shows one more hint each time: first a nudge, then an approach, then nearly the answer. It remembers how many you
-have seen.`,
+		Long: `Hint shows one more hint each time: first a nudge, then an approach, then nearly the answer. It remembers how
+many you have seen.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		hint, err := exercises.NextHint(theRoot(), exercise, colours())
 		command.Print(hint)
@@ -49,8 +52,8 @@ func newSolutionCommand() *cobra.Command {
 	command := aboutOneExercise(&cobra.Command{
 		Use:   "solution CHAPTER/K",
 		Short: "Show the solution of an exercise that you have passed",
-		Long: `Solution shows how the course's solution differs from yours. There are others, and any that passes the check is right.
-Until you have passed the exercise yourself, you have to add --spoil, which prints the whole solution.`,
+		Long: `Solution shows how the course's solution differs from yours. There are others, and any that passes the check
+is right. Until you have passed the exercise yourself, you have to add --spoil, which prints the whole solution.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		progress, err := exercises.ReadProgress(theRoot())
 		if err != nil {
@@ -62,10 +65,10 @@ Until you have passed the exercise yourself, you have to add --spoil, which prin
 				ToDo("ask for a hint (./scripts/workshop hint %s); --spoil shows the solution anyway", exercise.Name())
 		}
 		if passing {
-			diff, err := exercises.SolutionDiff(exercise, colours())
-			if err != nil || diff != "" {
+			diff, err := exercises.SolutionDiff(command.Context(), exercise, ui.Coloured(os.Stdout))
+			if err == nil && diff != "" {
 				command.Print(diff)
-				return err
+				return nil
 			}
 		}
 		solution, err := exercises.Solution(exercise)
@@ -80,8 +83,8 @@ func newResetCommand() *cobra.Command {
 	return aboutOneExercise(&cobra.Command{
 		Use:   "reset CHAPTER/K",
 		Short: "Start an exercise again, and keep a copy of your work",
-		Long: `Reset restores exercise.go from git, and keeps your version in .workshop/kept. Hints that you have seen stay seen. You
-have to pass the exercise again, and a ticket asks for its cause again.`,
+		Long: `Reset restores exercise.go from git, and keeps your version in .workshop/kept. Hints that you have seen stay
+seen. You have to pass the exercise again, and a ticket asks for its cause again.`,
 	}, func(command *cobra.Command, exercise exercises.Exercise) error {
 		file := exercise.Path(exercises.ExerciseFile)
 		changed, kept, err := exercises.Reset(command.Context(), theRoot(), exercise, time.Now())

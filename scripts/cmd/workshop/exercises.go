@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -28,20 +27,6 @@ func findExercises(args []string) (named []exercises.Exercise, err error) {
 	return named, nil
 }
 
-func firstOpen(all []exercises.Exercise) (exercises.Exercise, bool, error) {
-	progress, err := exercises.ReadProgress(theRoot())
-	if err != nil {
-		return exercises.Exercise{}, false, err
-	}
-	open, found := exercises.FirstOpen(all, progress)
-	return open, found, nil
-}
-
-func nothingOpen(all []exercises.Exercise) string {
-	return fmt.Sprintf("No exercise is open: all %d are passed or caught up. To check one again, name it, such "+
-		"as 01/1.", len(all))
-}
-
 func colours() ui.Palette { return ui.NewPalette(ui.Coloured(os.Stdout)) }
 
 // clusterForTests passes the cluster to the tests, if it is up and the user hasn't set another one.
@@ -60,8 +45,8 @@ func newProgressCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
-		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen, and in which
-ones "catch-up" has filled in the course's solution.`,
+		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen,
+and in which ones "catch-up" has filled in the course's solution.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			all, err := exercises.All(theRoot())

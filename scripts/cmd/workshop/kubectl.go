@@ -73,12 +73,12 @@ func newEnvCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "env",
 		Short: "Print the settings that go and kubectl need in your own shell",
-		Long: `Env prints lines for a POSIX shell. They set KUBECONFIG, so that kubectl and the chapters' programs act on the workshop's
-cluster and never on yours, and put the workshop's kubectl at the end of PATH. They also set CGO_ENABLED=0 and the flags
-in GOFLAGS with which the workshop builds everything. Otherwise your first "go run" would compile the same libraries
-again, which takes minutes. (go test -race needs CGO_ENABLED=1, and a debugger can't step into Kubernetes' packages with
-these flags.) If this folder brings its own Go and modules, for a machine without a network, these are used, too.
-scripts/workshop itself doesn't need any of this.`,
+		Long: `Env prints lines for a POSIX shell. They set KUBECONFIG, so that kubectl and the chapters' programs act on
+the workshop's cluster and never on yours, and put the workshop's kubectl at the end of PATH. They also set
+CGO_ENABLED=0 and the flags in GOFLAGS with which the workshop builds everything. Otherwise your first "go run" would
+compile the same libraries again, which takes minutes. (go test -race needs CGO_ENABLED=1, and a debugger can't step
+into Kubernetes' packages with these flags.) If this folder brings its own Go and modules, for a machine without a
+network, these are used, too. scripts/workshop itself doesn't need any of this.`,
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -112,8 +112,8 @@ func newAuditCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "audit",
 		Short: "Show who sent which request to the API server",
-		Long: `Audit shows the requests that the cluster's API server has answered, oldest first, each with the program that sent it. It
-is a short form of the audit log.`,
+		Long: `Audit shows the requests that the cluster's API server has answered, oldest first, each with the program that
+sent it. It is a short form of the audit log.`,
 		Example: `  ./scripts/workshop audit --client 01-raw-watch --writes
   ./scripts/workshop audit --about /pods --count`,
 		Args: cobra.NoArgs,

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -26,9 +25,9 @@ func newRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run CHAPTER[/K] [-- FLAG...]",
 		Short: "Run a chapter's program until you press Ctrl-C",
-		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example, and runs its program with only the
-permissions that its manifests grant. Flags after -- are the program's. If the chapter has webhooks, the API server calls
-them while the program runs. When you press Ctrl-C, run deletes the example, unless it was there before.
+		Long: `Run brings the cluster up, applies the chapter's CRD, permissions and example, and runs its program with only
+the permissions that its manifests grant. Flags after -- are the program's. If the chapter has webhooks, the API
+server calls them while the program runs. When you press Ctrl-C, run deletes the example, unless it was there before.
 
 A ticket (an exercise that begins with a symptom) has a program of its own, as in "run 03/7". In a capstone, it runs the
 program that you wrote, as in "run 03/9".`,
@@ -83,14 +82,10 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	command.Env = process.Environment(flags, nil)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	err = command.Run()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
+	if err == nil || ctx.Err() != nil {
 		return nil // Ctrl-C is how this ends
-	case errors.As(err, &exit):
-		return fmt.Errorf("%s ended: %w", p.Name, err)
 	}
-	return err
+	return fmt.Errorf("%s ended: %w", p.Name, err)
 }
 
 // introduction says what was applied, and what to try while the program runs.
@@ -145,12 +140,11 @@ func theProgram(arg string, tdset bool) (chapter chapters.Chapter, p program.Pro
 }
 
 func solvedTDSet(chapter chapters.Chapter) (chapters.Chapter, error) {
-	solved, found := chapter.TDSet()
-	if !found {
-		return solved, problem.New("chapter %s has no exercise TDSet", chapter.Name).
-			ToDo("leave out --tdset, or choose one of 01 to 06")
+	if solved, found := chapter.TDSet(); found {
+		return solved, nil
 	}
-	return solved, nil
+	return chapter, problem.New("chapter %s has no exercise TDSet", chapter.Name).
+		ToDo("leave out --tdset, or choose one of 01 to 06")
 }
 
 // oneChapter returns the chapter that args name, or the first one if args is empty.

@@ -25,18 +25,16 @@ func newStoredCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stored RESOURCE [NAME]",
 		Short: "Show the version in which etcd has custom objects",
-		Long: `Stored lists all objects of a custom resource with the apiVersion in which etcd has them. With a name, it prints the object
-itself as it is stored. The API server doesn't show that: it converts objects to the version that a client asks for.
+		Long: `Stored lists all objects of a custom resource with the apiVersion in which etcd has them. With a name, it
+prints the object itself as it is stored. The API server doesn't show that: it converts objects to the version that a
+client asks for.
 
-It works while no webhook converts objects, and only on a cluster with simulated nodes, whose etcd runs on this machine.`,
+It works while no webhook converts objects, and only on a cluster with simulated nodes, whose etcd runs on this
+machine.`,
 		Example: `  ./scripts/workshop stored tdsets
   ./scripts/workshop stored tdsets.schedule.rs tdset-hello-world`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(command *cobra.Command, args []string) error {
-			if slices.Contains(args, "") {
-				return problem.New("the name of a resource or an object is empty").
-					ToDo("name one, as in: ./scripts/workshop stored tdsets")
-			}
 			c, isOurs := theCluster().(*cluster.Cluster)
 			if !isOurs {
 				return problem.New("cluster %q runs in containers, and its etcd isn't reachable from here", theName()).

@@ -25,26 +25,26 @@ func newTestCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...|CHAPTER/K...]",
 		Short: "Run what CI runs, everything about a chapter, or the tests of one promise",
-		Long: `Test checks, within minutes, what no change may break: the repository's layout, the links and code in its texts, what
-vet and staticcheck report, the chapters' own tests, and that the judge finds bugs and accuses no correct operator. It also
-runs the behavior contract against the chapters' programs: all promises while nothing goes wrong, and the one fault that
-each chapter is about.
+		Long: `Test checks, within minutes, what no change may break: the repository's layout, the links and code in its
+texts, what vet and staticcheck report, the chapters' own tests, and that the judge finds bugs and accuses no correct
+operator. It also runs the behavior contract against the chapters' programs: all promises while nothing goes wrong,
+and the one fault that each chapter is about.
 
-With chapters, it checks everything about them: all faults, the program for TDSets, the exercises (they fail as given, pass as
-solved, and reject each wrong answer), the commands in the texts, data races (from chapter 03 on), and what the judge says
-about the program. The name "scripts" stands for everything outside the chapters: the workshop's tools and the other texts.
-With --full, it checks all of this, which takes hours. With exercises, it only checks these.
+With chapters, it checks everything about them: all faults, the program for TDSets, the exercises (they fail as given,
+pass as solved, and reject each wrong answer), the commands in the texts, data races (from chapter 03 on), and what
+the judge says about the program. The name "scripts" stands for everything outside the chapters: the workshop's tools
+and the other texts. With --full, it checks all of this, which takes hours. With exercises, it only checks these.
 
 It creates clusters of its own ("test", "docs") and removes them unless a test fails. It doesn't touch yours. A
 skipped test counts as a failure, and a failed test isn't run again.
 
-With --only it just runs the tests of some promises (B1 to B12, and T1 to T15 of TDSets), faults (F1 to F9) or other checks
-of the judge (such as quiet) against the chapters' programs, and reports which held. A promise that holds takes seconds. For
-one that doesn't hold, it waits up to a minute, or two minutes under faults. scripts/acceptance/MATRIX.md says what they are,
-and which chapter keeps which; "judge explain" lists the checks.
+With --only it just runs the tests of some promises (B1 to B12, and T1 to T15 of TDSets), faults (F1 to F9) or other
+checks of the judge (such as quiet) against the chapters' programs, and reports which held. A promise that holds takes
+seconds. For one that doesn't hold, it waits up to a minute, or two minutes under faults. scripts/acceptance/MATRIX.md
+says what they are, and which chapter keeps which; "judge explain" lists the checks.
 
-With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and with
-the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
+With --on kind it runs the tests that need containers, on a kind cluster named "test": the contract from outside and
+with the programs in the cluster, tours, deploy, and the end-to-end tests of 06 and 07. That needs docker.`,
 		Example: `  ./scripts/workshop test
   ./scripts/workshop test 01
   ./scripts/workshop test 01/1
@@ -133,12 +133,10 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 	if err := ensureBuilt(command.Context(), show, nodes); err != nil {
 		return nil, err
 	}
-	programs := theControlPlane()
-	version, err := programs.Stamp()
 	return &suite.Suite{
-		Root: theRoot(), Bin: programs.Bin, Version: version, UI: show, Out: command.OutOrStdout(),
+		Root: theRoot(), Bin: theControlPlane().Bin, UI: show, Out: command.OutOrStdout(),
 		Chapters: found, Everything: everything,
-	}, err
+	}, nil
 }
 
 func newDocsCommand() *cobra.Command {

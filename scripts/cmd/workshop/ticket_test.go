@@ -35,7 +35,8 @@ func TestTheProgram(t *testing.T) {
 		case err != nil || shownErr != nil:
 			t.Errorf("%s: got the errors %v and %v", arg, err, shownErr)
 		case p.Name != test.wantName || shown[0].Name != test.wantOn:
-			t.Errorf("%s: got the program %s, in lens %s; want %s and %s", arg, p.Name, shown[0].Name, test.wantName, test.wantOn)
+			t.Errorf("%s: got the program %s, in lens %s; want %s and %s",
+				arg, p.Name, shown[0].Name, test.wantName, test.wantOn)
 		}
 	}
 }

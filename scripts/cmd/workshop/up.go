@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,13 +17,13 @@ func newUpCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Create the cluster, or start the parts of it that are down",
-		Long: `Up creates a cluster with a real etcd, Kubernetes API server, controller manager and scheduler. Its nodes are simulated by
-kwok: Pods are scheduled and become ready, but no container runs. The first use builds these programs from source. Later,
-up starts the parts that are down and keeps the data. If all of them are up, it does nothing.
+		Long: `Up creates a cluster with a real etcd, Kubernetes API server, controller manager and scheduler. Its nodes are
+simulated by kwok: Pods are scheduled and become ready, but no container runs. The first use builds these programs
+from source. Later, up starts the parts that are down and keeps the data. If all of them are up, it does nothing.
 
-With --kind it creates a kind cluster instead (Kubernetes in Docker). Its one node is a container, and Pods run in it. That
-needs docker, and a network to pull the node image, unless --image names one that docker has. While there is a kind cluster,
-all other commands use it, unless you add --on kwok.`,
+With --kind it creates a kind cluster instead (Kubernetes in Docker). Its one node is a container, and Pods run in it.
+That needs docker, and a network to pull the node image, unless --image names one that docker has. While there is a
+kind cluster, all other commands use it, unless you add --on kwok.`,
 		Example: `  ./scripts/workshop up
   ./scripts/workshop up --kind`,
 		Args: cobra.NoArgs,
@@ -41,9 +40,9 @@ all other commands use it, unless you add --on kwok.`,
 		},
 	}
 	defaultImage, _, _ := strings.Cut(kind.DefaultImage, "@") // without its digest
-	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers, as "+
-		"with --on kind")
-	command.Flags().StringVar(&image, "image", "", "with --kind: the node image of a new cluster (default "+defaultImage+")")
+	command.Flags().BoolVar(&containers, "kind", false, "create a kind cluster, whose Pods are containers")
+	command.Flags().StringVar(&image, "image", "",
+		"with --kind: the node image of a new cluster (default "+defaultImage+")")
 	return command
 }
 
@@ -87,8 +86,8 @@ func summarize(command *cobra.Command, c cluster.Backend, outcome cluster.Outcom
 func newStatusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show the cluster's programs and nodes",
-		Long:  `Status shows the cluster's programs and nodes. Its exit code is 0 if the cluster is ready, 1 if it isn't.`,
+		Short: "Show whether the cluster is ready",
+		Long:  `Status shows whether the cluster is ready. Its exit code is 0 if it is, 1 if it isn't.`,
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			c := theCluster()
@@ -96,9 +95,7 @@ func newStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := printStatus(command, c, status); err != nil {
-				return err
-			}
+			command.Printf("Cluster %q %s\n", c.Name(), statusText(c, status))
 			if !status.Ready {
 				return problem.ErrReported
 			}
@@ -107,29 +104,21 @@ func newStatusCommand() *cobra.Command {
 	}
 }
 
-func printStatus(command *cobra.Command, c cluster.Backend, status cluster.Status) error {
-	if !status.Exists {
-		command.Printf("There is no cluster %q. \"%s\" creates it.\n", c.Name(), toUp(c))
-		return nil
+func statusText(c cluster.Backend, status cluster.Status) string {
+	switch {
+	case !status.Exists:
+		return fmt.Sprintf("doesn't exist. To create it: %s", toUp(c))
+	case status.Ready:
+		return fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
 	}
-	state := fmt.Sprintf("is not ready; \"%s\" starts the parts that are down", toUp(c))
-	if status.Ready {
-		state = fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
-	}
-	command.Printf("Cluster %q %s\n\n", c.Name(), state)
-
-	if c.Nodes() == cluster.Containers {
-		command.Printf("Its node is docker's container %s.\n", status.Components[0].Name)
-		return nil
-	}
-	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "COMPONENT\tSTATE\tPID\tADDRESS")
+	var down []string
 	for _, component := range status.Components {
-		if component.Running {
-			fmt.Fprintf(table, "%s\trunning\t%d\t127.0.0.1:%d\n", component.Name, component.PID, component.Port)
-		} else {
-			fmt.Fprintf(table, "%s\tdown\t-\t-\n", component.Name)
+		if !component.Running {
+			down = append(down, component.Name)
 		}
 	}
-	return table.Flush()
+	if len(down) == 0 {
+		return "is not ready yet"
+	}
+	return fmt.Sprintf("is not ready, because %s is down. To start it: %s", strings.Join(down, " and "), toUp(c))
 }

@@ -13,8 +13,8 @@ func newWatchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
 		Short: "Check an exercise each time you save it",
-		Long: `Watch checks an exercise, and checks it again each time you save it. It begins with the exercise that you name, or
-with the first one that you haven't passed, in all chapters or in one. Keys:
+		Long: `Watch checks an exercise, and checks it again each time you save it. It begins with the exercise that you
+name, or with the first one that you haven't passed, in all chapters or in one. Keys:
 
   1  to 9 answer the question of a ticket
   h  shows a hint
@@ -30,7 +30,7 @@ with the first one that you haven't passed, in all chapters or in one. Keys:
 			if err != nil {
 				return err
 			}
-			start, open, err := firstOpen(found)
+			start, open, err := exercises.NextOpen(theRoot(), found, exercises.Exercise{})
 			if err != nil {
 				return err
 			}

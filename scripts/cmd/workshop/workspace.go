@@ -14,7 +14,6 @@ import (
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/suite"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -103,9 +102,6 @@ func ensureUp(ctx context.Context) (cluster.Backend, error) {
 
 // bringUp builds what is missing, and starts the cluster.
 func bringUp(ctx context.Context, c cluster.Backend) (cluster.Outcome, error) {
-	if err := suite.Sweep(ctx, theRoot()); err != nil { // what killed tests have left
-		return "", err
-	}
 	show := ui.New(os.Stderr)
 	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
 		return "", err
@@ -124,8 +120,8 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 }
 
 // firstBuildNote is shown during a first build. The exercise needs neither a cluster nor any module.
-const firstBuildNote = `Kubernetes is built from source, once. That took eight minutes on two cores. If you press Ctrl-C, the next command
-continues where the build stopped.
+const firstBuildNote = `Kubernetes is built from source, once. That took eight minutes on two cores. If you press
+Ctrl-C, the next command continues where the build stopped.
 Meanwhile, in another terminal, in an editor or on the web:
    2 minutes   01-raw-watch/exercises/0-first-loop/README.md: fix your first bug
    3 minutes   README.md: the chapters, and how to read one

@@ -56,8 +56,10 @@ func TestTheFirstExerciseNeedsNoModules(t *testing.T) {
 	}
 	for sentence, workspace := range map[string]string{"with go.work": "", "without": "off"} {
 		t.Run(sentence, func(t *testing.T) {
-			command := exec.Command("go", "test", "-C", e.Chapter.Dir, "-tags", exercises.TagSolution, "./"+exercises.Folder+"/"+e.Folder)
-			command.Env = append(os.Environ(), "GOMODCACHE="+t.TempDir(), "GOPROXY=off", "GOFLAGS=", "GOWORK="+workspace)
+			command := exec.Command("go", "test", "-C", e.Chapter.Dir, "-tags="+exercises.TagSolution,
+				"./"+exercises.Folder+"/"+e.Folder)
+			command.Env = append(os.Environ(),
+				"GOMODCACHE="+t.TempDir(), "GOPROXY=off", "GOFLAGS=", "GOWORK="+workspace)
 			if output, err := command.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, output)
 			}
@@ -65,23 +67,22 @@ func TestTheFirstExerciseNeedsNoModules(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsACluster(t *testing.T) {
+func TestWhatUpRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		on      string
-		refused func() error
-		want    string
+		on, image  string
+		containers bool
+		want       string
 	}{
-		"a node image":          {"", func() error { _, err := clusterToUp(false, "kindest/node:v1"); return err }, "--image is for kind clusters"},
-		"--kind with --on kwok": {"kwok", func() error { _, err := clusterToUp(true, ""); return err }, "--kind asks for containers, --on kwok for none"},
-		"a kubeconfig":          {"", func() error { _, err := existingCluster(); return err }, `cluster "workshop" isn't up`},
-		"a deployment":          {"", func() error { _, err := ofKind(); return err }, "there is no cluster of kind: simulated nodes run no containers"},
+		"a node image":          {"", "kindest/node:v1", false, "--image is for kind clusters"},
+		"--kind with --on kwok": {"kwok", "", true, "--kind asks for containers, --on kwok for none"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Setenv("WORKSHOP_ROOT", t.TempDir())
 			t.Setenv("WORKSHOP_CLUSTER", "")
 			t.Setenv(nodesVariable, test.on)
 			var p *problem.Problem
-			if err := test.refused(); !errors.As(err, &p) || p.What != test.want || p.Fix == "" {
+			_, err := clusterToUp(test.containers, test.image)
+			if !errors.As(err, &p) || p.What != test.want || p.Fix == "" {
 				t.Errorf("got %v, want %q and its fix", err, test.want)
 			}
 		})
@@ -92,7 +93,8 @@ func TestWhatNeedsACluster(t *testing.T) {
 func TestOnComesBeforeKubectl(t *testing.T) {
 	t.Setenv("WORKSHOP_ROOT", t.TempDir())
 	t.Setenv(nodesVariable, "")
-	if code := run(t.Context(), []string{"--on", "nowhere", "kubectl", "--on", "kubectl's"}); code != exitFailed || os.Getenv(nodesVariable) != "nowhere" {
+	code := run(t.Context(), []string{"--on", "nowhere", "kubectl", "--on", "kubectl's"})
+	if code != exitFailed || os.Getenv(nodesVariable) != "nowhere" {
 		t.Errorf("exit code %d, on %q", code, os.Getenv(nodesVariable))
 	}
 }

@@ -53,7 +53,8 @@ func newRepository(t *testing.T) (root, goDir string) {
 			t.Fatal(err)
 		}
 	}
-	for _, tool := range []string{"dirname", "readlink", "sed", "mkdir", "chmod", "find", "uname", "date", "grep", "getconf", "seq"} {
+	const tools = "dirname readlink sed mkdir chmod find uname date grep getconf seq"
+	for tool := range strings.FieldsSeq(tools) {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,9 @@ func TestTheScriptOnlyBuildsTheToolIfItsSourceIsNewer(t *testing.T) {
 	root, goDir := newRepository(t)
 	script := filepath.Join(root, "scripts", "workshop")
 	source := filepath.Join(root, "scripts", "cmd", "main.go")
-	testkit.Write(t, filepath.Join(root, "scripts"), map[string]string{"cmd/main.go": "", "internal/a.go": "", "go.sum": ""})
+	testkit.Write(t, filepath.Join(root, "scripts"), map[string]string{
+		"cmd/main.go": "", "internal/a.go": "", "go.sum": "",
+	})
 	sameAge(t, root)
 	if out, err := entry(script, goDir, ""); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -105,7 +108,8 @@ func TestTheScriptOnlyBuildsTheToolIfItsSourceIsNewer(t *testing.T) {
 	if err := os.Chtimes(source, future, future); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := entry(script, goDir, "go was asked to build"); err == nil || !strings.Contains(out, "go said: go was asked to build") {
+	out, err := entry(script, goDir, "go was asked to build")
+	if err == nil || !strings.Contains(out, "go said: go was asked to build") {
 		t.Errorf("its source has changed: %v\n%s", err, out)
 	}
 }
@@ -115,10 +119,18 @@ func TestTheScriptExplainsWhatIsWrong(t *testing.T) {
 		message string // go's output; "": there is no go command
 		want    []string
 	}{
-		"no Go":         {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
-		"an old Go":     {"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)", []string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"}},
-		"no network":    {"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host", []string{"couldn't be downloaded", "the value of GOPROXY"}},
-		"a broken tool": {"./main.go:1:1: syntax error", []string{"go said: ./main.go:1:1: syntax error", "can't be built"}},
+		"no Go": {"", []string{"Go is missing", "1.26.0 or newer from https://go.dev/dl/"}},
+		"an old Go": {
+			"go: go.mod requires go >= 1.26.0 (running go 1.20.1; GOTOOLCHAIN=local)",
+			[]string{"Go is too old: this is go1.20.1, 1.26.0", "https://go.dev/dl/"},
+		},
+		"no network": {
+			"go: k8s.io/api@v0.37.2: Get \"https://proxy\": dial tcp: lookup proxy: no such host",
+			[]string{"couldn't be downloaded", "the value of GOPROXY"},
+		},
+		"a broken tool": {
+			"./main.go:1:1: syntax error", []string{"go said: ./main.go:1:1: syntax error", "can't be built"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +198,8 @@ func TestEnvGivesAShellTheSameSettingsAsTheTool(t *testing.T) {
 	shell := exec.Command("/bin/sh", "-c", exports("/a clone", "/a kubeconfig")+"\necho \"$KUBECONFIG, $GOFLAGS, $GOPROXY, $PATH\"")
 	shell.Env = []string{"PATH=/usr/bin"}
 	out, err := shell.CombinedOutput()
-	const want = "/a kubeconfig, '-gcflags=-l -dwarf=false', it's a proxy, /a clone/.workshop/go/bin:/usr/bin:/a clone/.workshop/bin\n"
+	const want = "/a kubeconfig, '-gcflags=-l -dwarf=false', it's a proxy, " +
+		"/a clone/.workshop/go/bin:/usr/bin:/a clone/.workshop/bin\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
 	}

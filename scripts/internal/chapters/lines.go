@@ -86,7 +86,7 @@ func kindOf(name string, content []byte) kind {
 // count nowhere, and comments only in the diff.
 type Lines struct {
 	Chapter
-	Files, Code          int // handwritten Go
+	Code                 int // handwritten Go
 	Generated, Manifests int // generated Go, handwritten manifests and scripts
 	Changes
 }
@@ -110,7 +110,6 @@ func Count(ctx context.Context, all []Chapter) (counts []Lines, err error) {
 			code := countCode(name, f.text)
 			switch {
 			case f.kind == program:
-				lines.Files++
 				lines.Code += code
 			case f.kind == generated && path.Ext(name) == ".go":
 				lines.Generated += code

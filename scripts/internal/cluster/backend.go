@@ -71,8 +71,6 @@ type Status struct {
 type ComponentStatus struct {
 	Name    string
 	Running bool
-	PID     int
-	Port    int // where it serves, on 127.0.0.1
 }
 
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
@@ -89,13 +87,9 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		return status, err
 	}
 	for _, component := range components {
-		s := ComponentStatus{Name: component.name, Port: component.port}
-		p, runs := running[component.name]
-		if runs {
-			s.Running, s.PID = true, int(p.Pid)
-		}
+		_, runs := running[component.name]
 		status.Ready = status.Ready && runs
-		status.Components = append(status.Components, s)
+		status.Components = append(status.Components, ComponentStatus{Name: component.name, Running: runs})
 	}
 	status.Ready = status.Ask(ctx, c) && status.Ready
 	return status, nil

@@ -25,17 +25,26 @@ type Named struct {
 
 func (n Named) IsFault() bool { return strings.HasPrefix(n.Name, "F") }
 
-// Contract is what programs for one kind promise, with and without faults.
+// Contract is what programs for one kind promise, with and without faults. A program keeps each
+// promise, also through each fault, and passes each check, unless there is an exception.
 type Contract struct {
-	Kind     string
-	Promises []Named
-	// notHeld says, by chapter number and the name of a promise, fault or check, why the program
-	// doesn't keep it, and notTested why it isn't tested. Everything else is kept.
-	notHeld, notTested map[string]map[string]string
-	// provided says in the same way under which condition a promise or fault is kept, or why, and
-	// byChance why it is only kept sometimes.
-	provided, byChance map[string]map[string]string
+	Kind       string
+	Promises   []Named
+	exceptions map[string]exceptions // by chapter number
 }
+
+// exceptions are by the name of a promise, a fault, or a check of the judge.
+type exceptions map[string]exception
+
+// exception is what the matrix shows instead of a plain yes, and why.
+type exception struct{ shown, why string }
+
+const (
+	notHeld     = "no"
+	notTested   = "–"
+	sometimes   = "sometimes"
+	conditional = "yes"
+)
 
 func All() []Contract { return []Contract{foos(), tdsets()} }
 
@@ -46,6 +55,8 @@ func Of(kind string) Contract {
 
 // events is true for every recorder: 03's recorder_test.go shows it.
 const events = "but an Event may be lost, because client-go doesn't retry one that the API server rejects"
+
+var eventsMayBeLost = exceptions{"F4a": {conditional, events}, "F4c": {conditional, events}}
 
 // tooMany is true for every client of client-go. The matrix notes it for chapter 02, where nothing
 // else retries.
@@ -91,22 +102,18 @@ func foos() Contract {
 					"stores other values, or refuses the Deployment's Pods, the status says why. When the cause is " +
 					"gone, the Foo recovers by itself (in 01 and 02, only when something else happens to it)"},
 		},
-		provided: map[string]map[string]string{
-			"01": {"F3": idle},
-			"02": {"F3": idle, "F4b": tooMany},
-			"03": {"F4a": events, "F4c": events},
-			"04": {"F4a": events, "F4c": events},
-			"05": {"F4a": events, "F4c": events},
-			"06": {"F4a": events, "F4c": events},
-		},
-		byChance: map[string]map[string]string{"01": {"F1": cut}, "02": {"F1": cut}},
-		notTested: map[string]map[string]string{
-			"01": {"F6c": two, "frozen-leader": two},
-			"02": {"F6c": two, "frozen-leader": two},
-		},
-		notHeld: map[string]map[string]string{
-			"01": {"reads": fresh, "F4a": lost, "F4b": lost, "F4c": lost, "F7": two, "F8": lost},
-			"02": {"F4a": lost, "F4c": lost, "F7": two, "F8": lost},
+		exceptions: map[string]exceptions{
+			"01": {
+				"F1": {sometimes, cut}, "F3": {conditional, idle}, "F4a": {notHeld, lost}, "F4b": {notHeld, lost},
+				"F4c": {notHeld, lost}, "F6c": {notTested, two}, "F7": {notHeld, two}, "F8": {notHeld, lost},
+				"reads": {notHeld, fresh}, "frozen-leader": {notTested, two},
+			},
+			"02": {
+				"F1": {sometimes, cut}, "F3": {conditional, idle}, "F4a": {notHeld, lost}, "F4b": {conditional, tooMany},
+				"F4c": {notHeld, lost}, "F6c": {notTested, two}, "F7": {notHeld, two}, "F8": {notHeld, lost},
+				"frozen-leader": {notTested, two},
+			},
+			"03": eventsMayBeLost, "04": eventsMayBeLost, "05": eventsMayBeLost, "06": eventsMayBeLost,
 		},
 	}
 }
@@ -118,9 +125,11 @@ func tdsets() Contract {
 	const noService = "it doesn't create a Service"
 	const one = "its API has only one version"
 	const layer = "the chapter's own program shows what its layer does"
-	solution := map[string]string{"T4": noZone, "T6": noService, "T13": one, "T14": one}
+	solution := exceptions{
+		"T4": {notTested, noZone}, "T6": {notTested, noService}, "T13": {notTested, one}, "T14": {notTested, one},
+	}
 	for _, named := range append(Faults(), Checks()...) {
-		solution[named.Name] = layer
+		solution[named.Name] = exception{notTested, layer}
 	}
 	return Contract{
 		Kind: chapters.TDSet,
@@ -159,9 +168,9 @@ func tdsets() Contract {
 					"status says why. When the cause is gone, the TDSet recovers by itself (in 01 and 02, within a " +
 					"minute)"},
 		},
-		provided: map[string]map[string]string{"07": {"F4a": events, "F4c": events}},
-		notTested: map[string]map[string]string{
+		exceptions: map[string]exceptions{
 			"01": solution, "02": solution, "03": solution, "04": solution, "05": solution, "06": solution,
+			"07": eventsMayBeLost,
 		},
 	}
 }
@@ -185,25 +194,32 @@ func Checks() (all []Named) {
 	return all
 }
 
-// AppliesTo reports whether the chapter has a program to which the contract applies.
-func (c Contract) AppliesTo(chapter chapters.Chapter) bool {
-	return c.Kind == chapters.TDSet || c.Kind == chapter.Kind()
+func (c Contract) exception(chapter chapters.Chapter, name string) exception {
+	return c.exceptions[chapter.Number()][name]
+}
+
+// why returns why there is an exception of this sort, or "" if there is none.
+func (c Contract) why(chapter chapters.Chapter, name, sort string) string {
+	if e := c.exception(chapter, name); e.shown == sort {
+		return e.why
+	}
+	return ""
 }
 
 // WhyNotHeld returns why the chapter's program doesn't keep that promise, or the promises through
 // that fault. It returns "" if it does, or if that isn't tested.
 func (c Contract) WhyNotHeld(chapter chapters.Chapter, name string) string {
-	return c.notHeld[chapter.Number()][name]
-}
-
-// IsByChance reports whether the chapter's program only sometimes keeps that.
-func (c Contract) IsByChance(chapter chapters.Chapter, name string) bool {
-	return c.byChance[chapter.Number()][name] != ""
+	return c.why(chapter, name, notHeld)
 }
 
 // WhyNotTested returns why that isn't tested for the chapter's program, or "" if it is.
 func (c Contract) WhyNotTested(chapter chapters.Chapter, name string) string {
-	return c.notTested[chapter.Number()][name]
+	return c.why(chapter, name, notTested)
+}
+
+// IsByChance reports whether the chapter's program only sometimes keeps that.
+func (c Contract) IsByChance(chapter chapters.Chapter, name string) bool {
+	return c.exception(chapter, name).shown == sometimes
 }
 
 // WhyNotHeld returns the same for the chapter's own program.
@@ -229,20 +245,6 @@ func Images() []string {
 	return []string{"example.com/app:1", "example.com/app:2", "example.com/someone-elses:1", "example.com/sidecar:1"}
 }
 
-// AtOnce is how many tests may run at a time where containers are real, because the one node has
-// room for 110 Pods, and a test has a dozen.
+// AtOnce is how many tests may run at a time where containers are real, because the one node
+// runs 110 Pods at most, and a test has a dozen.
 const AtOnce = 4
-
-// The names of what LeftOut leaves out.
-const (
-	Judge       = "what the judge checks, faults included"
-	URLWebhooks = "webhooks at a URL"
-)
-
-// LeftOut returns what isn't tested where containers are real, and why.
-func LeftOut() map[string]string {
-	return map[string]string{
-		Judge:       "its checks create more Pods than the one node has room for, which is 110",
-		URLWebhooks: "the API server runs in a container and can't reach this machine's loopback (the chapters' `test/e2e` calls webhooks through their Service)",
-	}
-}

@@ -40,24 +40,15 @@ func ofChapters(what string, rows []Named, all []chapters.Chapter, of func(chapt
 	}
 	table := [][]string{head, slices.Repeat([]string{"---"}, len(head))}
 	var reasons []string
-	because := func(says, reason string) string {
-		if !slices.Contains(reasons, reason) {
-			reasons = append(reasons, reason)
-		}
-		return fmt.Sprintf("%s (%d)", says, slices.Index(reasons, reason)+1)
-	}
 	for _, named := range rows {
 		row := []string{named.Name + " " + named.What}
 		for _, chapter := range all {
-			c, cell := of(chapter), "yes"
-			if reason := c.WhyNotHeld(chapter, named.Name); reason != "" {
-				cell = because("no", reason)
-			} else if reason := c.WhyNotTested(chapter, named.Name); reason != "" {
-				cell = because("–", reason)
-			} else if reason := c.byChance[chapter.Number()][named.Name]; reason != "" {
-				cell = because("sometimes", reason)
-			} else if condition := c.provided[chapter.Number()][named.Name]; condition != "" {
-				cell = because("yes", condition)
+			cell := "yes"
+			if e := of(chapter).exception(chapter, named.Name); e.why != "" {
+				if !slices.Contains(reasons, e.why) {
+					reasons = append(reasons, e.why)
+				}
+				cell = fmt.Sprintf("%s (%d)", e.shown, slices.Index(reasons, e.why)+1)
 			}
 			row = append(row, cell)
 		}

@@ -53,7 +53,8 @@ func Tested(chapter chapters.Chapter, selected []Named) []Named {
 
 // Tests reports whether the contract tests any of these for the chapter's program.
 func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
-	return c.AppliesTo(chapter) && slices.ContainsFunc(these, func(named Named) bool {
+	applies := c.Kind == chapters.TDSet || c.Kind == chapter.Kind()
+	return applies && slices.ContainsFunc(these, func(named Named) bool {
 		return (named.Means == "" || slices.Contains(c.Promises, named)) && c.WhyNotTested(chapter, named.Name) == ""
 	})
 }

@@ -8,7 +8,8 @@ package docs
 //	output              never begins with `$ `; match.go compares it
 //	^C                  as a block's first line, interrupts the command in this terminal
 //
-// A block that begins with output shows more output of the running command. Words after `console`:
+// A block that begins with output shows more output of the running command. Words after `console`, in
+// this order:
 //
 //	terminal=NAME       the terminal; the default one has no name
 //	exit=N              the exit status of the block's last command; all others exit with 0
@@ -17,9 +18,8 @@ package docs
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,6 +27,8 @@ import (
 )
 
 const consoleLanguage = "console"
+
+var consoleInfo = regexp.MustCompile(`^console(?: terminal=(\S+))?(?: exit=(\d+))?( running)?$`)
 
 type block struct {
 	line      int // its fence's
@@ -43,18 +45,14 @@ type step struct {
 	output  []string
 }
 
-// Commands returns how many commands of a file a Runner runs.
-func Commands(root, file string) (int, error) {
+// HasCommands reports whether a Runner would run commands of a file.
+func HasCommands(root, file string) bool {
 	doc, err := readDocument(os.DirFS(root), file)
 	if err != nil {
-		return 0, err
+		return false
 	}
 	blocks, err := consoleBlocks(doc)
-	commands := 0
-	for _, b := range blocks {
-		commands += len(slices.DeleteFunc(b.steps, func(s step) bool { return s.command == "" }))
-	}
-	return commands, err
+	return err == nil && len(blocks) > 0
 }
 
 func consoleBlocks(doc *document) (blocks []block, problems error) {
@@ -62,40 +60,21 @@ func consoleBlocks(doc *document) (blocks []block, problems error) {
 		if string(fenced.Language(doc.source)) != consoleLanguage {
 			continue
 		}
-		b := block{line: doc.line(fenced)}
-		err := b.readInfo(string(fenced.Info.Value(doc.source)))
-		if err == nil {
-			err = b.readLines(strings.TrimRight(string(fenced.Lines().Value(doc.source)), "\n"))
-		}
-		if err != nil {
-			problems = errors.Join(problems, doc.problem(fenced, "console block: %w", err))
+		info := consoleInfo.FindStringSubmatch(string(fenced.Info.Value(doc.source)))
+		if info == nil {
+			problems = errors.Join(problems, doc.problem(fenced, "console block: known are terminal=NAME, exit=N and "+
+				"running, in this order"))
 			continue
 		}
+		b := block{line: doc.line(fenced), terminal: info[1], running: info[3] != ""}
+		b.exit, _ = strconv.Atoi(info[2]) // "" is 0
+		b.readLines(strings.TrimRight(string(fenced.Lines().Value(doc.source)), "\n"))
 		blocks = append(blocks, b)
 	}
 	return blocks, problems
 }
 
-func (b *block) readInfo(info string) (err error) {
-	for _, word := range strings.Fields(info)[1:] {
-		name, value, _ := strings.Cut(word, "=")
-		switch {
-		case name == "terminal" && value != "":
-			b.terminal = value
-		case name == "exit" && value != "":
-			if b.exit, err = strconv.Atoi(value); err != nil {
-				return fmt.Errorf("exit=%s is no exit status", value)
-			}
-		case word == "running":
-			b.running = true
-		default:
-			return fmt.Errorf("%q means nothing here: known are terminal=NAME, exit=N and running", word)
-		}
-	}
-	return nil
-}
-
-func (b *block) readLines(text string) error {
+func (b *block) readLines(text string) {
 	for i, line := range strings.Split(text, "\n") {
 		var last *step
 		if len(b.steps) > 0 {
@@ -105,8 +84,6 @@ func (b *block) readLines(text string) error {
 		switch {
 		case line == "^C" && i == 0:
 			b.interrupt = true
-		case line == "^C":
-			return fmt.Errorf("^C can only be a block's first line: begin a new block")
 		case last != nil && last.continues(line):
 			if line == ">" { // an empty line, whose prompt has lost its space
 				line = ""
@@ -123,7 +100,6 @@ func (b *block) readLines(text string) error {
 	for i := range b.steps {
 		b.steps[i].output = trimBlank(b.steps[i].output)
 	}
-	return nil
 }
 
 func (s *step) continues(line string) bool {

@@ -25,14 +25,14 @@ func Files(root string) ([]string, error) {
 // CheckText runs all checks of these files that need no command. Each problem in a text names its
 // file and line.
 func CheckText(root string, files ...string) (err error) {
-	texts := library{fsys: os.DirFS(root), read: map[string]*document{}}
+	repository := os.DirFS(root)
 	for _, file := range files {
-		doc, readErr := texts.document(file)
+		doc, readErr := readDocument(repository, file)
 		if readErr != nil {
 			return readErr
 		}
 		_, consoleErr := consoleBlocks(doc)
-		err = errors.Join(err, checkBlocks(root, doc), checkLinks(texts, doc), checkHeadings(doc), consoleErr)
+		err = errors.Join(err, checkBlocks(root, doc), checkLinks(repository, doc), checkHeadings(doc), consoleErr)
 	}
 	return err
 }

@@ -66,5 +66,5 @@ func TestAllProblemsAreReported(t *testing.T) {
 		"", "<!-- code: gone.go -->",
 	)})
 	wantProblems(t, CheckText(root, "README.md"),
-		`README.md:1: console block: "what"`, `README.md:4: link "gone.md"`, "README.md:6: <!-- code: gone.go -->")
+		"README.md:1: console block: ", `README.md:4: link "gone.md"`, "README.md:6: <!-- code: gone.go -->")
 }

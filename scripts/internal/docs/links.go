@@ -20,7 +20,7 @@ import (
 // unslugged matches the characters that GitHub leaves out of a heading's anchor.
 var unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc}\- ]`)
 
-func checkLinks(texts library, doc *document) (problems error) {
+func checkLinks(fsys fs.FS, doc *document) (problems error) {
 	doc.each(func(n ast.Node) {
 		var target, title string
 		switch n := n.(type) {
@@ -31,13 +31,13 @@ func checkLinks(texts library, doc *document) (problems error) {
 		default:
 			return
 		}
-		file, text, err := resolve(texts, doc, target)
+		file, text, err := resolve(fsys, doc, target)
 		switch label := doc.plain(n); {
 		case err != nil:
 		case file != "" && !strings.Contains(text, oneLine(title)):
 			err = fmt.Errorf("the text it leads to doesn't say %q, the link's title", title)
 		case strings.HasSuffix(file, "_test.go") && strings.HasPrefix(label, "Test"):
-			err = hasTest(texts.fsys, file, label)
+			err = hasTest(fsys, file, label)
 		}
 		if err != nil {
 			problems = errors.Join(problems, doc.problem(n, "link %q: %w", target, err))
@@ -47,7 +47,7 @@ func checkLinks(texts library, doc *document) (problems error) {
 }
 
 // resolve returns a link's file and, in Markdown, its section on one line, or "" for other sites.
-func resolve(texts library, doc *document, target string) (file, text string, err error) {
+func resolve(fsys fs.FS, doc *document, target string) (file, text string, err error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "" || u.Host != "" {
 		return "", "", err
@@ -57,14 +57,14 @@ func resolve(texts library, doc *document, target string) (file, text string, er
 	}
 	file = doc.file
 	if u.Path != "" {
-		if file, err = inRepository(texts.fsys, doc.file, u.Path); err != nil {
+		if file, err = inRepository(fsys, doc.file, u.Path); err != nil {
 			return "", "", err
 		}
 	}
 	if path.Ext(file) != ".md" {
 		return file, "", nil // #L10 is a line of a source file: GitHub's own anchors
 	}
-	to, err := texts.document(file)
+	to, err := readDocument(fsys, file)
 	if err != nil {
 		return "", "", err
 	}

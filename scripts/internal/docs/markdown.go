@@ -24,23 +24,6 @@ type document struct {
 	root   ast.Node
 }
 
-// library parses each file once, although many links may lead to it.
-type library struct {
-	fsys fs.FS
-	read map[string]*document
-}
-
-func (l library) document(file string) (*document, error) {
-	if doc, ok := l.read[file]; ok {
-		return doc, nil
-	}
-	doc, err := readDocument(l.fsys, file)
-	if err == nil {
-		l.read[file] = doc
-	}
-	return doc, err
-}
-
 func readDocument(fsys fs.FS, file string) (*document, error) {
 	source, err := fs.ReadFile(fsys, file)
 	if err != nil {

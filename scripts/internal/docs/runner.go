@@ -8,25 +8,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
-const DefaultTimeout = 10 * time.Minute // some compile a lot: code generators, or a program for fuzzing
+const defaultTimeout = 10 * time.Minute // some compile a lot: code generators, or a program for fuzzing
 
 // excerpt is the number of lines that a problem shows before and after the one that differs.
 const excerpt = 15
 
 // Runner runs the console blocks of Markdown files as a reader would. It needs bash.
 type Runner struct {
-	Root    string        // the repository, in which the terminals start
-	Env     []string      // of the terminals, besides this process's
-	Timeout time.Duration // for a command to end, or for its output to appear; 0: DefaultTimeout
-	Log     io.Writer     // gets a line for each command that starts; may be nil
+	Root     string               // the repository, in which the terminals start
+	Env      []string             // of the terminals, besides this process's
+	Timeout  time.Duration        // for a command to end, or for its output to appear; 0: defaultTimeout
+	Starting func(command string) // called with each command and its place; may be nil
 
 	file      string
 	terminals map[string]*terminal
@@ -47,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, file string) (commands int, err error)
 	if err != nil {
 		return 0, err
 	}
-	r.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
+	r.Timeout = cmp.Or(r.Timeout, defaultTimeout)
 	r.file, r.terminals, r.commands = file, map[string]*terminal{}, 0
 	defer r.close()
 	for _, b := range blocks {
@@ -118,8 +116,8 @@ func (r *Runner) start(ctx context.Context, t *terminal, s step, running bool) e
 	if _, err := t.await(ctx, r.Timeout, state.hasEnded); err != nil {
 		return r.fail(s.line, "$ %s\nthe terminal is not free: the command before still runs after %v", s.command, r.Timeout)
 	}
-	if r.Log != nil {
-		_, _ = fmt.Fprintf(r.Log, "%s:%d: $ %s\n", r.file, s.line, s.command)
+	if r.Starting != nil {
+		r.Starting(fmt.Sprintf("%s:%d: $ %s", r.file, s.line, s.command))
 	}
 	if err := t.start(s.command, running); err != nil {
 		return r.fail(s.line, "$ %s\n%w", s.command, err)
@@ -185,9 +183,7 @@ func indent(lines []string) string {
 }
 
 func (r *Runner) close() {
-	var closing sync.WaitGroup
 	for _, t := range r.terminals {
-		closing.Go(t.close)
+		t.close()
 	}
-	closing.Wait()
 }

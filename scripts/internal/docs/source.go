@@ -3,9 +3,9 @@ package docs
 // This file updates code in Markdown. A marker directly before a fenced block names its source:
 //
 //	<!-- code: main.go -->                       the whole file
-//	<!-- code: write.go#create,Client.update --> top-level declarations with doc comments
+//	<!-- code: write.go#create,Client.update --> functions, methods and types with their doc comments
 //
-// The path is relative to the Markdown file. A name in a group includes the whole group.
+// The path is relative to the Markdown file.
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -72,60 +73,43 @@ func extract(fsys fs.FS, file, names string) (string, error) {
 
 	var texts []string
 	for name := range strings.SplitSeq(names, ",") {
-		i := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool { return slices.Contains(declares(d), name) })
+		i := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool { return nameOf(d) == name })
 		if i < 0 {
 			return "", fmt.Errorf("%s declares no %q at top level", file, name)
 		}
 		from, to := fset.Position(begin(parsed.Decls[i])).Offset, fset.Position(parsed.Decls[i].End()).Offset
 		rest, _, _ := strings.Cut(string(source[to:]), "\n") // a comment at the end of the line
-		if text := string(source[from:to]) + rest; !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
+		texts = append(texts, string(source[from:to])+rest)
 	}
 	return strings.Join(texts, "\n\n"), nil
 }
 
 // begin returns the position of a declaration, or of its doc comment.
 func begin(decl ast.Decl) token.Pos {
-	var doc *ast.CommentGroup
-	switch d := decl.(type) {
-	case *ast.FuncDecl:
-		doc = d.Doc
-	case *ast.GenDecl:
-		doc = d.Doc
+	if f, ok := decl.(*ast.FuncDecl); ok && f.Doc != nil {
+		return f.Doc.Pos()
 	}
-	if doc == nil {
-		return decl.Pos()
+	if t, ok := decl.(*ast.GenDecl); ok && t.Doc != nil {
+		return t.Doc.Pos()
 	}
-	return doc.Pos()
+	return decl.Pos()
 }
 
-// declares returns the names by which a marker can select a declaration.
-func declares(decl ast.Decl) (names []string) {
+// nameOf returns the name by which a marker selects a function, a method, or a type.
+func nameOf(decl ast.Decl) string {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
 		if d.Recv == nil {
-			return []string{d.Name.Name}
+			return d.Name.Name
 		}
-		for node := range ast.Preorder(d.Recv.List[0].Type) {
-			// The first identifier comes after the pointer and before the type parameters.
-			if receiver, ok := node.(*ast.Ident); ok {
-				return []string{receiver.Name + "." + d.Name.Name}
-			}
-		}
+		receiver, _, _ := strings.Cut(types.ExprString(d.Recv.List[0].Type), "[") // without type parameters
+		return strings.TrimPrefix(receiver, "*") + "." + d.Name.Name
 	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch s := spec.(type) {
-			case *ast.TypeSpec:
-				names = append(names, s.Name.Name)
-			case *ast.ValueSpec:
-				for _, name := range s.Names {
-					names = append(names, name.Name)
-				}
-			}
+		if t, ok := d.Specs[0].(*ast.TypeSpec); ok {
+			return t.Name.Name
 		}
 	}
-	return names
+	return ""
 }
 
 func splitLines(text []byte) []string {

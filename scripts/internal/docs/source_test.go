@@ -26,12 +26,6 @@ func (l List[T]) All() []T { return l }
 
 type List[T any] []T
 
-const (
-	// A is first.
-	A = iota
-	B
-)
-
 func Get() { fmt.Println("not the method") }
 `
 
@@ -60,11 +54,6 @@ func TestWriteUpdatesCode(t *testing.T) {
 			want: []string{"<!-- code: watch.go#List.All,Client -->", "'''go",
 				"// List lists,", "// generically.", "func (l List[T]) All() []T { return l }", "",
 				"// Client talks.", "type Client struct{ name string } // one line", "'''"},
-		},
-		"a name from a group brings the group, once": {
-			text: []string{"<!-- code: watch.go#A,B -->", "'''go", "'''"},
-			want: []string{"<!-- code: watch.go#A,B -->", "'''go",
-				"const (", "\t// A is first.", "\tA = iota", "\tB", ")", "'''"},
 		},
 		"a missing file": {
 			text: []string{"text", "", "<!-- code: gone.go -->", "'''go", "'''"},

@@ -14,7 +14,9 @@ func TestTables(t *testing.T) {
 		want    string // a problem
 		written bool   // and fixed
 	}{
-		"an old table":     {"<!-- table: foo-promises -->\n" + table + "<!-- end -->\nAfter.\n", "`workshop docs --write` updates", true},
+		"an old table": {
+			"<!-- table: foo-promises -->\n" + table + "<!-- end -->\nAfter.\n", "`workshop docs --write` updates", true,
+		},
 		"an unknown table": {"<!-- table: lines -->\n" + table + "<!-- end -->\n", `there is no table "lines"`, false},
 		"without an end":   {"<!-- table: foo-promises -->\n" + table, "no <!-- end --> follows", false},
 	} {

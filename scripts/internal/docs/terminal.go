@@ -38,7 +38,6 @@ type terminal struct {
 	bash   *exec.Cmd
 	stdin  io.WriteCloser
 	output process.Buffer // of the present command and of background jobs
-	gone   chan struct{}  // closed when bash has ended
 
 	token string // the end of the present command's output; "" before the first command
 	seen  int    // lines of the present command that were already compared
@@ -53,7 +52,7 @@ type state struct {
 }
 
 func openTerminal(dir string, env []string) (*terminal, error) {
-	t := &terminal{bash: exec.Command("bash", "--noprofile", "--norc"), gone: make(chan struct{})}
+	t := &terminal{bash: exec.Command("bash", "--noprofile", "--norc")}
 	t.bash.Dir = dir
 	t.bash.Env = slices.Concat(os.Environ(), env, []string{"BASH_ENV="}) // bash would read that file
 	t.bash.Stdout, t.bash.Stderr = &t.output, &t.output
@@ -70,12 +69,8 @@ func openTerminal(dir string, env []string) (*terminal, error) {
 		return nil, fmt.Errorf("opening a terminal: %w", err)
 	}
 	// Without a trap, bash would exit with a job that SIGINT has ended.
-	_, _ = io.WriteString(t.stdin, "trap : INT\n")
-	go func() {
-		defer close(t.gone)
-		_ = t.bash.Wait() // its status is in ProcessState
-	}()
-	return t, nil
+	_, err = io.WriteString(t.stdin, "trap : INT\n")
+	return t, err
 }
 
 // start types a command. The one before must have ended. A command that keeps running gets a
@@ -102,21 +97,10 @@ func (t *terminal) look() state {
 	if t.token == "" {
 		return state{ended: true}
 	}
-	gone := false
-	select {
-	case <-t.gone: // checked before the output is read, which is then complete
-		gone = true
-	default:
-	}
-	text, after, found := strings.Cut(t.output.String(), t.token+" ")
+	text, after, _ := strings.Cut(t.output.String(), t.token+" ")
 	number, _, ended := strings.Cut(after, "\n")
-	s := state{lines: strings.Split(text, "\n"), ended: ended || gone}
-	switch {
-	case found && ended:
-		s.status, _ = strconv.Atoi(number)
-	case gone:
-		s.status = t.bash.ProcessState.ExitCode()
-	}
+	s := state{lines: strings.Split(text, "\n"), ended: ended}
+	s.status, _ = strconv.Atoi(number)
 	if rest := len(s.lines) - 1; !s.ended || s.lines[rest] == "" {
 		s.lines = s.lines[:rest]
 	}
@@ -163,7 +147,7 @@ func (t *terminal) interrupt(ctx context.Context, timeout time.Duration) error {
 func (t *terminal) close() {
 	_ = t.stdin.Close()
 	_ = process.End(context.Background(), grace, t.processes) // even if the run was cancelled
-	<-t.gone
+	_ = t.bash.Wait()
 }
 
 // processes returns the session's processes, including bash.

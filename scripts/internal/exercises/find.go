@@ -3,6 +3,7 @@ package exercises
 // Finding exercises by the names that users type.
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,17 +69,27 @@ func namesOf(exercises []Exercise) string {
 	return strings.Join(names, ", ")
 }
 
-// FirstOpen returns the first exercise that is neither passed nor caught up.
-func FirstOpen(exercises []Exercise, progress Progress) (open Exercise, found bool) {
-	i := slices.IndexFunc(exercises, progress.IsOpen)
-	if i < 0 {
-		return Exercise{}, false
+// NextOpen returns the first exercise after another that is neither passed nor caught up or, if there
+// is none, before it.
+func NextOpen(root string, all []Exercise, after Exercise) (open Exercise, found bool, err error) {
+	progress, err := ReadProgress(root)
+	if err != nil {
+		return Exercise{}, false, err
 	}
-	return exercises[i], true
+	at := 1 + slices.Index(all, after)
+	others := slices.Concat(all[at:], all[:max(0, at-1)])
+	i := slices.IndexFunc(others, func(e Exercise) bool { return !progress.Of(e).Passing && !progress.Of(e).CaughtUp })
+	if i < 0 {
+		return Exercise{}, false, nil
+	}
+	return others[i], true, nil
 }
 
-// NextOpen returns the first open exercise after another or, if there is none, before it.
-func NextOpen(exercises []Exercise, after Exercise, progress Progress) (open Exercise, found bool) {
-	at := 1 + slices.Index(exercises, after)
-	return FirstOpen(slices.Concat(exercises[at:], exercises[:max(0, at-1)]), progress)
+// Next says which exercise is the next open one.
+func Next(root string, all []Exercise, after Exercise) (string, error) {
+	next, found, err := NextOpen(root, all, after)
+	if !found {
+		return "No other exercise is left to do.", err
+	}
+	return fmt.Sprintf("The next: %s %s, %s", next.Name(), next.Title, next.Path(ReadmeFile)), nil
 }

@@ -49,7 +49,8 @@ func TestFind(t *testing.T) {
 	if _, err := FindOne(root, ""); err == nil || !strings.Contains(err.Error(), "is empty") {
 		t.Errorf("one, by an empty name: error %v", err)
 	}
-	if e, err := FindOne(root, "02/1"); err != nil || e.Path("hints.md") != "02-b/exercises/1-one/hints.md" || e.Title != "Sums" || e.Minutes != 5 {
+	e, err := FindOne(root, "02/1")
+	if err != nil || e.Path("hints.md") != "02-b/exercises/1-one/hints.md" || e.Title != "Sums" || e.Minutes != 5 {
 		t.Errorf("found %+v, error %v", e, err)
 	}
 }

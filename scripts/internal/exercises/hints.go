@@ -34,7 +34,8 @@ func Hints(e Exercise) ([]Hint, error) {
 		hints = append(hints, hint)
 	}
 	if !valid {
-		return nil, fmt.Errorf("%s: it needs a text below each of the headings %q, and no others", e.Path(HintsFile), hintTitles)
+		return nil, fmt.Errorf("%s: it needs a text below each of the headings %q, and no others",
+			e.Path(HintsFile), hintTitles)
 	}
 	return hints, nil
 }

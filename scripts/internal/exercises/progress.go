@@ -16,12 +16,11 @@ import (
 )
 
 type Record struct {
-	Passing  bool   `json:"passing"`            // the result of the last check
-	CaughtUp bool   `json:"caughtUp,omitempty"` // CatchUp has filled in the solution, and no check has passed since
-	Kept     string `json:"kept,omitempty"`     // the learner's file that CatchUp has replaced, relative to the root
-	Hints    int    `json:"hints,omitempty"`    // that were shown
-	Named    bool   `json:"named,omitempty"`    // the ticket's cause
-	Judged   bool   `json:"judged,omitempty"`   // the result of the last judgement of a capstone
+	Passing  bool `json:"passing"`            // the result of the last check
+	CaughtUp bool `json:"caughtUp,omitempty"` // CatchUp has filled in the solution; no check has passed since
+	Hints    int  `json:"hints,omitempty"`    // that were shown
+	Named    bool `json:"named,omitempty"`    // the ticket's cause
+	Judged   bool `json:"judged,omitempty"`   // the result of the last judgement of a capstone
 }
 
 type Progress struct {
@@ -30,9 +29,6 @@ type Progress struct {
 }
 
 func (p Progress) Of(e Exercise) Record { return p.Exercises[key(e)] }
-
-// IsOpen reports whether the exercise is left to do.
-func (p Progress) IsOpen(e Exercise) bool { return !p.Of(e).Passing && !p.Of(e).CaughtUp }
 
 func key(e Exercise) string { return e.Chapter.Name + "/" + e.Folder }
 

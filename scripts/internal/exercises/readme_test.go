@@ -48,9 +48,10 @@ Somebody adds two numbers with
 
 func TestWrap(t *testing.T) {
 	long := strings.Repeat("kube-apiserver ", 6)
+	five := strings.TrimSpace(strings.Repeat("kube-apiserver ", 5))
 	for text, want := range map[string]string{
-		"> " + long:              "> kube-apiserver kube-apiserver kube-apiserver kube-apiserver kube-apiserver\n> kube-apiserver",
-		"- " + long:              "- kube-apiserver kube-apiserver kube-apiserver kube-apiserver kube-apiserver\n  kube-apiserver",
+		"> " + long:              "> " + five + "\n> kube-apiserver",
+		"- " + long:              "- " + five + "\n  kube-apiserver",
 		"```\n" + long + "\n```": "```\n" + long + "\n```",
 		"    " + long:            "    " + long,
 	} {

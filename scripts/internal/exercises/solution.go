@@ -3,13 +3,12 @@ package exercises
 // Showing the solution: the whole file, or how it differs from the learner's.
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/diff"
-
-	"example.com/operators/scripts/internal/ui"
 )
 
 // Solution returns the solution without its build tag.
@@ -21,35 +20,19 @@ func Solution(e Exercise) (string, error) {
 	return strings.TrimLeft(strings.TrimPrefix(string(content), "//go:build "+TagSolution), "\r\n"), nil
 }
 
-// SolutionDiff returns a unified diff from the learner's exercise.go to the solution. It is "" if
-// they are equal.
-func SolutionDiff(e Exercise, colours ui.Palette) (string, error) {
-	solution, own, err := e.readBoth()
-	if err != nil {
-		return "", err
+// SolutionDiff returns git's diff from the learner's exercise.go to the solution. It is "" if only
+// their build tags differ.
+func SolutionDiff(ctx context.Context, e Exercise, coloured bool) (string, error) {
+	color := "--color=never"
+	if coloured {
+		color = "--color=always"
 	}
-	return coloured(diff.Diff(e.Path(ExerciseFile), own, e.Path(SolutionFile), solution), colours), nil
-}
-
-// coloured colours a diff as git does. It leaves out the library's first line, which only repeats
-// the files' names.
-func coloured(diff []byte, colours ui.Palette) string {
-	var page strings.Builder
-	for line := range strings.Lines(string(diff)) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "diff "):
-			continue
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-			line = colours.Bold.Sprint(line)
-		case strings.HasPrefix(line, "-"):
-			line = colours.Red.Sprint(line)
-		case strings.HasPrefix(line, "+"):
-			line = colours.Green.Sprint(line)
-		case strings.HasPrefix(line, "@@"):
-			line = colours.Cyan.Sprint(line)
-		}
-		page.WriteString(line + "\n")
+	git := exec.CommandContext(ctx, "git", "diff", "--no-index", "--no-ext-diff", color,
+		"--ignore-matching-lines=^//go:build ", ExerciseFile, SolutionFile)
+	git.Dir = e.Dir()
+	diff, err := git.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+		err = nil // they differ
 	}
-	return page.String()
+	return string(diff), err
 }

@@ -1,6 +1,7 @@
 package exercises
 
-// Tickets: exercises that begin with a symptom. The learner names the cause before the tests run.
+// Tickets: exercises that begin with a symptom. The learner names the cause before the tests run. And
+// capstones: after the tests, the judge holds the learner's program to the course's promises.
 
 import (
 	"errors"
@@ -53,7 +54,8 @@ func (e Exercise) Cause() (*Cause, error) {
 		}
 	}
 	if cause.Question == "" || len(cause.Answers) < 4 || right != 1 {
-		return nil, fmt.Errorf("%s: it needs a question, and at least four answers, exactly one of them right", e.Path(CauseFile))
+		return nil, fmt.Errorf("%s: it needs a question, and at least four answers, exactly one of them right",
+			e.Path(CauseFile))
 	}
 	return &cause, nil
 }
@@ -90,4 +92,29 @@ func NameCause(root string, e Exercise, number int) (Answer, error) {
 		err = UpdateProgress(root, e, func(r *Record) { r.Named = true })
 	}
 	return answer, err
+}
+
+// JudgeFile tells the judge what a capstone's program manages, which the learner writes, most often
+// from an empty file. Exercises without it aren't capstones.
+const JudgeFile = "judge.yaml"
+
+func (e Exercise) IsCapstone() bool { return exists(e.File(JudgeFile)) }
+
+// HasProgram reports whether the exercise has a program of its own, which "workshop run" runs: a
+// ticket's, or a capstone's.
+func (e Exercise) HasProgram() bool { return e.IsTicket() || e.IsCapstone() }
+
+// FindCapstone is FindOne for commands that judge a capstone.
+func FindCapstone(root, name string) (Exercise, error) {
+	e, err := FindOne(root, name)
+	if err == nil && !e.IsCapstone() {
+		return e, problem.New("exercise %s can't be judged, because it has no judge.yaml", e.Name()).
+			ToDo("name an exercise with a program that is judged, such as 03/9 or 05/7")
+	}
+	return e, err
+}
+
+// RecordJudged records whether the program kept every promise when the judge ran it last.
+func RecordJudged(root string, e Exercise, kept bool) error {
+	return UpdateProgress(root, e, func(r *Record) { r.Judged = kept })
 }

@@ -15,10 +15,9 @@ import (
 // error quotes git's message.
 func Git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	// In a hook, these variables point git to the hook's repository. GIT_CEILING_DIRECTORIES, which
-	// limits the search for a repository, stays.
+	// In a hook, these variables point git to the hook's repository.
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "GIT_") && !strings.HasPrefix(variable, "GIT_CEILING_DIRECTORIES=")
+		return strings.HasPrefix(variable, "GIT_")
 	})
 	output, err := command.Output()
 	var exit *exec.ExitError

@@ -3,7 +3,6 @@ package suite
 import (
 	"bufio"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,22 +16,17 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// beginRun begins a run in the repository at root. end also restores the environment.
-func beginRun(t *testing.T, root string) (s *Suite, end func()) {
+// inRun does something during a run in the repository at root.
+func inRun(t *testing.T, root string, do func(*Suite)) {
 	t.Helper()
-	for _, name := range []string{runVariable, "TMPDIR", "GIT_CEILING_DIRECTORIES"} {
-		t.Setenv(name, os.Getenv(name)) // restored after the test
-	}
-	s = &Suite{Root: root, UI: ui.New(os.Stderr)}
-	finish, err := s.begin(t.Context())
+	t.Setenv(runVariable, os.Getenv(runVariable)) // restored after the test
+	s := &Suite{Root: root, UI: ui.New(os.Stderr)}
+	err := s.during(t.Context(), func() error {
+		do(s)
+		return nil
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	return s, func() {
-		t.Helper()
-		if finish(&err); err != nil {
-			t.Error(err)
-		}
+		t.Error(err)
 	}
 }
 
@@ -64,66 +58,19 @@ func start(t *testing.T, env ...string) *gopsutil.Process {
 	return p
 }
 
-func TestARunLeavesNothing(t *testing.T) {
-	sweep := func(t *testing.T, root string) {
-		if err := Sweep(t.Context(), root); err != nil {
-			t.Fatal(err)
+func TestARunLeavesNoProcesses(t *testing.T) {
+	root := t.TempDir()
+	running := map[string]*gopsutil.Process{
+		"another program's":    start(t),
+		"another repository's": start(t, runVariable+"=/elsewhere/.workshop/run"),
+		"a killed run's":       start(t, runVariable+"="+runFolder(root)),
+		"the texts'":           start(t, runVariable+"="+runFolder(readersCopy(root))),
+	}
+	inRun(t, root, func(*Suite) { running["the run's own"] = start(t) })
+	for whose, p := range running {
+		if want := strings.HasPrefix(whose, "another"); process.Runs(context.Background(), p) != want {
+			t.Errorf("%s process runs: %v, want %v", whose, !want, want)
 		}
-	}
-	for sentence, over := range map[string]func(t *testing.T, root string, end func()){
-		"when it ends": func(_ *testing.T, _ string, end func()) { end() },
-		"when it was killed and the next one begins": func(t *testing.T, root string, _ func()) {
-			dropLock(t, root)
-			_, end := beginRun(t, root)
-			end()
-		},
-		"when it was killed and a command sweeps": func(t *testing.T, root string, _ func()) {
-			dropLock(t, root)
-			sweep(t, root)
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			root := t.TempDir()
-			foreign := start(t) // before the run: it inherits nothing
-			_, end := beginRun(t, root)
-			file := filepath.Join(os.TempDir(), "readonly", "file")
-			cluster := filepath.Join(stateOf(root), "clusters", "workshop")
-			err := errors.Join(
-				os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, nil, 0o600), os.Chmod(filepath.Dir(file), 0o500),
-				os.MkdirAll(cluster, 0o700))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ours := []*gopsutil.Process{start(t), start(t, runVariable+"="+runFolder(readersCopy(root)))}
-			others := []*gopsutil.Process{foreign, start(t, runVariable+"=/elsewhere/.workshop/run")}
-			sweep(t, root)
-			if !process.Runs(t.Context(), ours[0]) {
-				t.Error("a command ends a run in progress")
-			}
-			over(t, root, end)
-			for i, p := range ours {
-				if process.Runs(context.Background(), p) {
-					t.Errorf("process %d of the run still runs", i)
-				}
-			}
-			for i, p := range others {
-				if !process.Runs(context.Background(), p) {
-					t.Errorf("process %d of others was ended", i)
-				}
-			}
-			if left, _ := filepath.Glob(filepath.Join(stateOf(root), "*")); len(left) != 2 { // clusters, and the lock
-				t.Errorf("left: %q", left)
-			}
-		})
-	}
-}
-
-// dropLock drops the run's lock and nothing else, as the system does when the process is killed. A
-// file that isn't the locked one any more counts as unlocked.
-func dropLock(t *testing.T, root string) {
-	t.Helper()
-	if err := os.RemoveAll(filepath.Join(stateOf(root), "tests")); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -133,16 +80,16 @@ func TestEachRunHasItsOwnPathToAFile(t *testing.T) {
 	file := filepath.Join(stateOf(root), "kubeconfig")
 	var paths []string
 	for range 2 {
-		s, end := beginRun(t, root)
-		if err := os.WriteFile(file, []byte("the file"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		path := s.uniquely(file)
-		if content, err := os.ReadFile(path); err != nil || string(content) != "the file" {
-			t.Errorf("%s has %q, error %v", path, content, err)
-		}
-		paths = append(paths, path)
-		end()
+		inRun(t, root, func(s *Suite) {
+			if err := os.WriteFile(file, []byte("the file"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			path := s.uniquely(file)
+			if content, err := os.ReadFile(path); err != nil || string(content) != "the file" {
+				t.Errorf("%s has %q, error %v", path, content, err)
+			}
+			paths = append(paths, path)
+		})
 	}
 	if _, err := os.Stat(file); err != nil || paths[0] == paths[1] || !strings.HasPrefix(paths[0], runFolder(root)) {
 		t.Errorf("the paths are %q, error %v", paths, err)

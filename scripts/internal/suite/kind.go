@@ -25,55 +25,34 @@ type onKind struct {
 
 // OnKind runs the tests that need containers on a new cluster of kind. It needs docker, and pulls
 // only kind's node image and, for make test-e2e, cert-manager's manifests and images.
-func (s *Suite) OnKind(ctx context.Context) (err error) {
-	end, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer end(&err)
+func (s *Suite) OnKind(ctx context.Context) error {
 	c := kind.New(s.Root, testCluster)
 	k := &onKind{s, c, s.kubectl(c)}
-	if k.step(ctx, fmt.Sprintf("cluster %q of kind", c.Name()), k.fresh) {
-		k.all(ctx)
-	}
-	switch {
-	case ctx.Err() != nil, len(s.failed) == 0:
-		if _, err := c.Down(context.WithoutCancel(ctx), true, nil); err != nil {
-			return err
-		}
-	case c.Exists():
-		s.UI.Say("! cluster %q of kind stays up: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on kind status", c.Name())
-	}
-	return s.result(ctx)
+	return s.run(ctx, func() {
+		s.onCluster(ctx, c, func() {
+			if s.step(ctx, "the stand-in for its Pods' images", k.loadImages) {
+				k.all(ctx)
+			}
+		})
+	})
 }
 
-// fresh creates the cluster again, with the images of its Pods.
-func (k *onKind) fresh(ctx context.Context, step *ui.Step) (string, error) {
-	waiting := func(holder string) { step.Update("waiting for %s", holder) }
-	if _, err := k.cluster.Down(ctx, true, waiting); err != nil {
-		return "", err
-	}
-	if _, err := k.cluster.Up(ctx, func(doing string) { step.Update("%s", doing) }); err != nil {
-		return "", err
-	}
-	step.Update("the stand-in for its Pods' images")
-	if err := k.cluster.LoadStandIn(ctx, append(contract.Images(), kind.SampleImages()...)...); err != nil {
-		return "", err
-	}
-	status, err := k.cluster.Status(ctx)
-	return "Kubernetes " + status.Version, err
+func (k *onKind) loadImages(ctx context.Context, _ *ui.Step) (string, error) {
+	return "loaded", k.cluster.LoadStandIn(ctx, append(contract.Images(), kind.SampleImages()...)...)
 }
 
 func (k *onKind) all(ctx context.Context) {
 	k.step(ctx, "kind, and deploy", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.goTest(ctx, step, "scripts", k.environment(), "-tags=kind", "-p=1", "./internal/kind", "./internal/program")
+		return k.goTest(ctx, step, "scripts", k.environment(), "-tags=kind", "-p=1",
+			"./internal/kind", "./internal/program")
 	})
 	for _, chapter := range k.Chapters {
 		k.tour(ctx, chapter, k.cluster)
 	}
 	k.applyCRDs(ctx, k.kubectl)
-	k.step(ctx, "the behaviour contract", func(ctx context.Context, step *ui.Step) (string, error) {
-		return k.goTest(ctx, step, "scripts", k.environment(), fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=80m", "./acceptance")
+	k.step(ctx, "the behavior contract", func(ctx context.Context, step *ui.Step) (string, error) {
+		return k.goTest(ctx, step, "scripts", k.environment(),
+			fmt.Sprintf("-parallel=%d", contract.AtOnce), "-timeout=80m", "./acceptance")
 	})
 	k.step(ctx, "removing the operators", func(ctx context.Context, _ *ui.Step) (string, error) {
 		return "the end-to-end tests install their own", k.removeOperators(ctx)

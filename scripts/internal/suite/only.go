@@ -39,29 +39,34 @@ func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writ
 		return false, problem.New("none of these apply to the chapters' programs").
 			ToDo("scripts/acceptance/MATRIX.md lists what does")
 	}
-	end, err := s.begin(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer end(&err)
-	defer func() {
+	err = s.during(ctx, func() error {
+		outcome, err := cluster.UpShown(ctx, s.UI, s.Cluster())
+		if err != nil {
+			return err
+		}
+		if outcome != cluster.AlreadyUp {
+			s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.",
+				testCluster)
+		}
+		held, err = s.report(ctx, tested, selected, out)
 		if ctx.Err() != nil { // the tests may have left Foos on it
 			s.removeCluster(ctx, s.Cluster())
 		}
-	}()
-	outcome, err := cluster.UpShown(ctx, s.UI, s.Cluster())
-	if err != nil {
-		return false, err
-	}
-	if outcome != cluster.AlreadyUp {
-		s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.", testCluster)
-	}
-	colours := ui.NewPalette(ui.Coloured(os.Stdout))
-	shown := &report{out: out, colours: colours}
+		return err
+	})
+	return held, err
+}
+
+// report runs the tests chapter by chapter, and writes which promises held. A log gets what failed
+// tests have printed.
+func (s *Suite) report(
+	ctx context.Context, tested []chapters.Chapter, selected []contract.Named, out io.Writer,
+) (held bool, err error) {
+	shown := &report{out: out, colours: ui.NewPalette(ui.Coloured(os.Stdout))}
 	var problems []string
 	for _, chapter := range tested {
 		if len(s.Chapters) > 1 {
-			fmt.Fprintln(out, colours.Bold.Sprint(chapter.Name))
+			fmt.Fprintln(out, shown.colours.Bold.Sprint(chapter.Name))
 		}
 		results, err := s.onlyOf(ctx, chapter, contract.Tested(chapter, selected))
 		if err != nil {
@@ -84,7 +89,9 @@ func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writ
 }
 
 // onlyOf runs the tests for one chapter.
-func (s *Suite) onlyOf(ctx context.Context, chapter chapters.Chapter, selected []contract.Named) (gotest.Results, error) {
+func (s *Suite) onlyOf(
+	ctx context.Context, chapter chapters.Chapter, selected []contract.Named,
+) (gotest.Results, error) {
 	step := s.UI.Start(chapter.Name)
 	defer step.Drop()
 	step.Update("building its tests")

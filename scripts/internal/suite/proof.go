@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,7 +22,6 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/gotest"
@@ -78,18 +76,17 @@ func (s *Suite) lintExercises(ctx context.Context, chapter chapters.Chapter) err
 		err = errors.Join(err, checkExercise(e))
 		packages = append(packages, "./"+exercises.Folder+"/"+e.Folder)
 	}
-	rules := map[string]string{
-		exercises.TagCheck:    "inherit,-U1000", // as given, an exercise doesn't use everything yet
-		exercises.TagSolution: "inherit",
-	}
-	for _, tag := range slices.Sorted(maps.Keys(rules)) {
-		vet := append([]string{"go", "vet", "-tags=" + tag}, packages...)
-		_, vetErr := s.run(ctx, all[0].Chapter.Dir, noWorkspace, vet...)
-		err = errors.Join(err, vetErr)
+	for _, rules := range []struct{ tag, checks string }{
+		{exercises.TagCheck, "inherit,-U1000"}, // as given, an exercise doesn't use everything yet
+		{exercises.TagSolution, "inherit"},
+	} {
+		commands := [][]string{{"go", "vet", "-tags=" + rules.tag}}
 		if s.Full {
-			check := append([]string{s.staticcheck(), "-tags=" + tag, "-checks=" + rules[tag]}, packages...)
-			_, checkErr := s.run(ctx, all[0].Chapter.Dir, noWorkspace, check...)
-			err = errors.Join(err, checkErr)
+			commands = append(commands, []string{s.staticcheck(), "-tags=" + rules.tag, "-checks=" + rules.checks})
+		}
+		for _, command := range commands {
+			_, found := s.command(ctx, all[0].Chapter.Dir, noWorkspace, append(command, packages...)...)
+			err = errors.Join(err, found)
 		}
 	}
 	return err
@@ -101,20 +98,9 @@ func checkExercise(e exercises.Exercise) error {
 	fail := func(file, format string, args ...any) {
 		all = append(all, fmt.Errorf("%s: %s", e.Path(file), fmt.Sprintf(format, args...)))
 	}
-	for file, constraint := range map[string]string{
-		exercises.ExerciseFile: "!solution",
-		exercises.SolutionFile: "solution",
-		exercises.TestFile:     "check || solution",
-	} {
-		content, err := os.ReadFile(e.File(file))
-		switch line := "//go:build " + constraint; {
-		case err != nil:
-			fail(file, "it is missing")
-		case !strings.HasPrefix(string(content), line+"\n"):
-			fail(file, "its first line isn't %q", line)
-		case file == exercises.ExerciseFile && strings.Contains(string(content), exercises.WorkMark) == e.IsTicket():
-			fail(file, "a place must be marked %q, except in tickets", exercises.WorkMark)
-		}
+	content, err := os.ReadFile(e.File(exercises.ExerciseFile))
+	if err != nil || strings.Contains(string(content), exercises.WorkMark) == e.IsTicket() {
+		fail(exercises.ExerciseFile, "a place must be marked %q, except in tickets", exercises.WorkMark)
 	}
 	if readme, err := e.ReadReadme(); err != nil || readme.Title == "" || readme.Minutes == 0 {
 		fail(exercises.ReadmeFile, `it needs the lines "# %d: Title" and "Minutes: N"`, e.Number)
@@ -130,15 +116,21 @@ func checkExercise(e exercises.Exercise) error {
 	return errors.Join(append(all, answerErr, causeErr, hintsErr, mistakesErr, expectedErr)...)
 }
 
+func (s *Suite) proveChapter(ctx context.Context, chapter chapters.Chapter) {
+	s.step(ctx, chapter.Name+": its exercises", func(ctx context.Context, step *ui.Step) (string, error) {
+		return s.prove(ctx, step, chapter)
+	})
+}
+
 // prove runs the tests of the chapter's exercises as given, as solved, and with wrong answers.
-func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, chapter chapters.Chapter) (string, error) {
+func (s *Suite) prove(ctx context.Context, step *ui.Step, chapter chapters.Chapter) (string, error) {
 	all, err := s.given(ctx, chapter)
 	if err != nil || len(all) == 0 {
 		return "none", err
 	}
 	run := verdict.Run{
 		Args:     []string{"-vet=off"},
-		Env:      s.testEnvironment(c, chapter),
+		Env:      s.testEnvironment(s.Cluster(), chapter),
 		Limit:    proofLimit,
 		Progress: func(test string) { step.Update("%s", test) },
 	}
@@ -165,25 +157,23 @@ func (s *Suite) prove(ctx context.Context, step *ui.Step, c *cluster.Cluster, ch
 	return fmt.Sprintf("%d fail as given, pass as solved, and reject each wrong answer", len(all)), err
 }
 
-// expected is a test that should fail as given, and a part of its message.
-type expected struct{ name, message string }
-
 var failsSays = regexp.MustCompile(`(?m)^//\s*fails: *(.+?)\s*\n//\s*says: *(.+?)\s*$`)
 
-func readExpected(e exercises.Exercise) ([]expected, error) {
+// readExpected returns a part of the message of each test that should fail as given, by its name.
+func readExpected(e exercises.Exercise) (map[string]string, error) {
 	content, err := os.ReadFile(e.File(exercises.TestFile))
 	if err != nil {
 		return nil, err
 	}
-	var all []expected
+	messages := map[string]string{}
 	for _, match := range failsSays.FindAllStringSubmatch(string(content), -1) {
-		all = append(all, expected{verdict.TestName(match[1]), match[2]})
+		messages[verdict.TestName(match[1])] = match[2]
 	}
-	if len(all) == 0 {
+	if len(messages) == 0 {
 		const want = `it doesn't say what fails as given, in pairs of lines "// fails: Test/sentence" and "// says: words"`
 		return nil, fmt.Errorf("%s: %s", e.Path(exercises.TestFile), want)
 	}
-	return all, nil
+	return messages, nil
 }
 
 // didRun returns an error if the tests couldn't run.
@@ -202,29 +192,27 @@ func failsAsGiven(v verdict.Verdict) error {
 	if err := didRun(name, v); err != nil {
 		return err
 	}
-	all, err := readExpected(v.Exercise)
+	expected, err := readExpected(v.Exercise)
 	if err != nil {
 		return err
 	}
-	var found []error
-	fail := func(format string, args ...any) { found = append(found, fmt.Errorf(name+format, args...)) }
+	fail := func(format string, args ...any) { err = errors.Join(err, fmt.Errorf(name+format, args...)) }
 	for _, t := range v.Tests {
-		i := slices.IndexFunc(all, func(x expected) bool { return x.name == t.Name })
+		message, announced := expected[t.Name]
+		delete(expected, t.Name)
 		switch failed := t.State == gotest.Failed; {
-		case failed && i < 0:
+		case failed && !announced:
 			fail("%s fails, which %s doesn't announce:\n%s", t.Name, exercises.TestFile, t.Message)
-		case failed && !strings.Contains(t.Message, all[i].message):
-			fail("%s fails for another reason than %q:\n%s", t.Name, all[i].message, t.Message)
-		case !failed && i >= 0:
+		case failed && !strings.Contains(t.Message, message):
+			fail("%s fails for another reason than %q:\n%s", t.Name, message, t.Message)
+		case !failed && announced:
 			fail("%s should fail, and doesn't", t.Name)
 		}
 	}
-	for _, x := range all {
-		if !slices.ContainsFunc(v.Tests, func(t verdict.Test) bool { return t.Name == x.name }) {
-			fail("there is no test %s", x.name)
-		}
+	for missing := range expected {
+		fail("there is no test %s", missing)
 	}
-	return errors.Join(found...)
+	return err
 }
 
 func passesAsSolved(v verdict.Verdict) error {

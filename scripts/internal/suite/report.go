@@ -37,16 +37,8 @@ func (r *report) add(results gotest.Results) {
 			}
 		}
 	}
-	for _, p := range results {
-		if !p.Failed || r.failed > before {
-			continue
-		}
-		cause := slices.IndexFunc(p.Tests, func(t *gotest.Test) bool { return !passed(t) && len(below(p, t)) == 0 })
-		if cause < 0 {
-			r.fail("the tests", p.Build+p.Output(), "")
-		} else {
-			r.fail(sentence(p.Tests[cause].Name), firstMessage(p.Tests[cause]), "")
-		}
+	if problems := results.Problems(); len(problems) > 0 && r.failed == before {
+		r.fail("the tests", problems[len(problems)-1], "") // the innermost
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,8 @@ import (
 // noWorkspace is a value of $GOWORK: a module is tested with its own go.mod, and not with go.work.
 const noWorkspace = "off"
 
-// run runs a command in a folder, with that value of GOWORK, and returns its standard output.
-func (s *Suite) run(ctx context.Context, dir, goWork string, command ...string) (string, error) {
+// command runs a command in a folder, with that value of GOWORK, and returns its standard output.
+func (s *Suite) command(ctx context.Context, dir, goWork string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK="+goWork)
@@ -37,7 +38,9 @@ func (s *Suite) run(ctx context.Context, dir, goWork string, command ...string) 
 }
 
 // goTest runs go test in a module, with args: flags, then packages. A skipped test is an error.
-func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []string, args ...string) (string, error) {
+func (s *Suite) goTest(
+	ctx context.Context, step *ui.Step, module string, env []string, args ...string,
+) (string, error) {
 	started := 0
 	results, err := gotest.Run(ctx, gotest.Request{
 		Dir:  filepath.Join(s.Root, module),
@@ -61,8 +64,7 @@ func (s *Suite) goTest(ctx context.Context, step *ui.Step, module string, env []
 
 // testEnvironment returns the environment of the tests: the cluster and the chapters to test on it.
 // Go caches a passed test until its environment changes. So each run has its own path to the
-// cluster's kubeconfig, but tests with an API server of their own (envtest) stay cached until the
-// control plane changes.
+// cluster's kubeconfig, but tests with an API server of their own (envtest) stay cached.
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
 	return []string{
 		"GOWORK=off",
@@ -71,32 +73,30 @@ func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) [
 		"TEST_KUBECTL=" + s.kubectl(c).Binary,
 		"TEST_CHAPTERS=" + strings.Join(chapters.Names(judged), ","),
 		"TEST_CLUSTER=" + c.Name(),
-		"WORKSHOP_TEST_BIN=" + s.programs,
-		"KUBEBUILDER_ASSETS=" + s.programs,          // for envtest
+		"WORKSHOP_TEST_BIN=" + s.Bin,
+		"KUBEBUILDER_ASSETS=" + s.Bin,               // for envtest
 		"KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=3m", // envtest's 20 seconds are too short for a slow machine
 	}
 }
 
-// onCluster runs tests on a new cluster of that name with the CRDs that they need. It deletes the
-// cluster if all is green, and otherwise keeps it for you to inspect.
-func (s *Suite) onCluster(ctx context.Context, name string, tests func(*cluster.Cluster)) {
-	c := s.cluster(name)
+// onCluster runs tests on a new cluster. It deletes the cluster if all is green, and otherwise keeps
+// it for you to inspect.
+func (s *Suite) onCluster(ctx context.Context, c cluster.Backend, tests func()) {
 	before := len(s.failed)
-	if !s.freshCluster(ctx, c) {
-		return
+	if s.freshCluster(ctx, c) {
+		tests()
 	}
-	if s.applyCRDs(ctx, s.kubectl(c)) {
-		tests(c)
-	}
-	if ctx.Err() != nil || len(s.failed) == before {
+	switch {
+	case ctx.Err() != nil || len(s.failed) == before:
 		s.removeCluster(ctx, c)
-		return
+	case c.Exists():
+		s.UI.Say("! cluster %q stays up: WORKSHOP_CLUSTER=%[1]s ./scripts/workshop --on %s status", c.Name(), c.Nodes())
 	}
-	s.UI.Say("! cluster %q stays up; its logs are in %s", c.Name(), filepath.Dir(c.AuditLog()))
 }
 
-func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
-	return s.step(ctx, fmt.Sprintf("cluster %q", c.Name()), func(ctx context.Context, step *ui.Step) (string, error) {
+func (s *Suite) freshCluster(ctx context.Context, c cluster.Backend) bool {
+	what := fmt.Sprintf("cluster %q of %s", c.Name(), c.Nodes())
+	return s.step(ctx, what, func(ctx context.Context, step *ui.Step) (string, error) {
 		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
 			return "", err
 		}
@@ -105,7 +105,7 @@ func (s *Suite) freshCluster(ctx context.Context, c *cluster.Cluster) bool {
 	})
 }
 
-func (s *Suite) removeCluster(ctx context.Context, c *cluster.Cluster) {
+func (s *Suite) removeCluster(ctx context.Context, c cluster.Backend) {
 	if _, err := c.Down(context.WithoutCancel(ctx), true, func(string) {}); err != nil {
 		s.failed = append(s.failed, fmt.Sprintf("removing cluster %q", c.Name()))
 		s.UI.Say("%s", problem.Format(err))
@@ -119,28 +119,19 @@ func (s *Suite) kubectl(c cluster.Backend) cluster.Kubectl {
 // applyCRDs applies a CRD of each kind that the chapters' programs manage.
 func (s *Suite) applyCRDs(ctx context.Context, k cluster.Kubectl) bool {
 	return s.step(ctx, "the CRDs that tests need", func(ctx context.Context, _ *ui.Step) (string, error) {
-		programs, err := s.onePerKind()
 		var applied []string
-		for _, p := range programs {
-			err = errors.Join(err, k.ApplyCRD(ctx, p.CRD))
-			applied = append(applied, p.Kind)
-		}
-		return strings.Join(applied, ", "), err
-	})
-}
-
-func (s *Suite) onePerKind() (programs []program.Program, err error) {
-	for _, kind := range []string{chapters.Foo, chapters.TDSet} {
 		for _, chapter := range s.Chapters {
-			p, found, err := program.Of(chapter, kind)
-			if err != nil {
-				return nil, err
-			}
-			if found {
-				programs = append(programs, p)
-				break
+			for _, kind := range []string{chapters.Foo, chapters.TDSet} {
+				p, found, err := program.Of(chapter, kind)
+				if found && err == nil && !slices.Contains(applied, kind) {
+					err = k.ApplyCRD(ctx, p.CRD)
+					applied = append(applied, kind)
+				}
+				if err != nil {
+					return "", err
+				}
 			}
 		}
-	}
-	return programs, nil
+		return strings.Join(applied, ", "), nil
+	})
 }

@@ -25,10 +25,8 @@ import (
 type Suite struct {
 	Root string // of the repository
 	Bin  string // where the control plane's programs are
-	// Version changes when the control plane does, for example to another version of Kubernetes.
-	Version string
-	UI      *ui.UI
-	Out     io.Writer // gets the numbers of tests and failures
+	UI   *ui.UI
+	Out  io.Writer // gets the numbers of tests and failures
 	// Chapters are the chapters to test, and with Everything also what belongs to no chapter.
 	Chapters   []chapters.Chapter
 	Everything bool
@@ -38,11 +36,9 @@ type Suite struct {
 	// detector.
 	Full bool
 
-	unique    string   // a path to .workshop that no other run uses
-	programs  string   // a path to Bin that has Version in it
-	keepsCopy bool     // the repository's copy stays, because a command in it has failed
-	passed    int      // tests
-	failed    []string // steps
+	unique string   // a path to .workshop that no other run uses
+	passed int      // tests
+	failed []string // steps
 }
 
 // The tests' clusters.
@@ -58,50 +54,44 @@ func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Roo
 
 // Run runs all steps, even after a failure. It prints why a step failed, and returns an error that
 // names these steps.
-func (s *Suite) Run(ctx context.Context) (err error) {
-	end, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer end(&err)
-	s.step(ctx, "layout, budgets, versions, and the texts", s.checkFiles)
-	s.onCluster(ctx, testCluster, func(c *cluster.Cluster) { s.tests(ctx, c) })
-	if s.Full {
-		s.readAsReader(ctx)
-	}
-	return s.result(ctx)
+func (s *Suite) Run(ctx context.Context) error {
+	return s.run(ctx, func() {
+		s.step(ctx, "layout, budgets, versions, and the texts", s.checkFiles)
+		s.onCluster(ctx, s.Cluster(), func() { s.tests(ctx) })
+		if s.Full {
+			s.readAsReader(ctx)
+		}
+	})
 }
 
 // Prove proves only the Exercises, which takes a minute or two.
-func (s *Suite) Prove(ctx context.Context) (err error) {
-	end, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer end(&err)
-	s.onCluster(ctx, testCluster, func(c *cluster.Cluster) {
-		for _, chapter := range s.Chapters {
-			s.step(ctx, chapter.Name+": vet", func(ctx context.Context, _ *ui.Step) (string, error) {
-				return "fine", s.lintExercises(ctx, chapter)
-			})
-			s.step(ctx, chapter.Name+": its exercises", func(ctx context.Context, step *ui.Step) (string, error) {
-				return s.prove(ctx, step, c, chapter)
-			})
-		}
+func (s *Suite) Prove(ctx context.Context) error {
+	return s.run(ctx, func() {
+		s.onCluster(ctx, s.Cluster(), func() {
+			s.applyCRDs(ctx, s.kubectl(s.Cluster()))
+			for _, chapter := range s.Chapters {
+				s.step(ctx, chapter.Name+": vet", func(ctx context.Context, _ *ui.Step) (string, error) {
+					return "fine", s.lintExercises(ctx, chapter)
+				})
+				s.proveChapter(ctx, chapter)
+			}
+		})
 	})
-	return s.result(ctx)
 }
 
-// result is the error of a run. It prints the line that CI systems read.
-func (s *Suite) result(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	fmt.Fprintf(s.Out, "%d passed, %d failed\n", s.passed, len(s.failed))
-	if len(s.failed) > 0 {
-		return fmt.Errorf("not everything is green. The reasons are above, for: %s", strings.Join(s.failed, "; "))
-	}
-	return nil
+// run runs steps, and prints the line that CI systems read.
+func (s *Suite) run(ctx context.Context, steps func()) error {
+	return s.during(ctx, func() error {
+		steps()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(s.Out, "%d passed, %d failed\n", s.passed, len(s.failed))
+		if len(s.failed) > 0 {
+			return fmt.Errorf("not everything is green. The reasons are above, for: %s", strings.Join(s.failed, "; "))
+		}
+		return nil
+	})
 }
 
 // step runs one part and shows its result. A part returns a short description of what it did.
@@ -132,7 +122,7 @@ func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Ba
 		if err != nil {
 			return "", err
 		}
-		binary, err := p.Build(ctx, filepath.Join(s.Root, ".workshop", "bin"))
+		binary, err := p.Build(ctx, filepath.Join(stateOf(s.Root), "bin"))
 		if err != nil {
 			return "", err
 		}

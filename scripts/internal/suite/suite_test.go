@@ -3,33 +3,12 @@ package suite
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/testkit"
 )
-
-func TestTextFiles(t *testing.T) {
-	root := testkit.Write(t, t.TempDir(), map[string]string{"README.md": "", "01-a/README.md": "", "02-b/README.md": "", "scripts/more.md": ""})
-	two := []chapters.Chapter{{Name: "02-b"}}
-	for _, test := range []struct {
-		suite Suite
-		want  []string
-	}{
-		{Suite{Chapters: two}, []string{"02-b/README.md"}},
-		{Suite{Everything: true}, []string{"README.md", "scripts/more.md"}},
-		{Suite{Chapters: two, Everything: true}, []string{"02-b/README.md", "README.md", "scripts/more.md"}},
-	} {
-		test.suite.Root = root
-		files, err := test.suite.textFiles()
-		if slices.Sort(files); err != nil || !slices.Equal(files, test.want) {
-			t.Errorf("chapters %v, everything %t: got %v, error %v", test.suite.Chapters, test.suite.Everything, files, err)
-		}
-	}
-}
 
 // A text's commands must not act on the user's cluster, whatever the environment of the test run
 // says.
@@ -43,7 +22,9 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 		name, value, _ := strings.Cut(variable, "=")
 		last[name] = value
 	}
-	for name, want := range map[string]string{"KUBECONFIG": c.Kubeconfig(), "WORKSHOP_CLUSTER": readersCluster, "WORKSHOP_ON": ""} {
+	for name, want := range map[string]string{
+		"KUBECONFIG": c.Kubeconfig(), "WORKSHOP_CLUSTER": readersCluster, "WORKSHOP_ON": "",
+	} {
 		if last[name] != want {
 			t.Errorf("%s=%s, want %s", name, last[name], want)
 		}

@@ -18,22 +18,17 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/gobuild"
-	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
 )
 
 // Texts checks only the texts, and returns an error if any is wrong.
-func (s *Suite) Texts(ctx context.Context) (err error) {
-	end, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer end(&err)
-	s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, step *ui.Step) (string, error) {
-		return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "-run=^TestTexts$", "./internal/checks")
+func (s *Suite) Texts(ctx context.Context) error {
+	return s.run(ctx, func() {
+		s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, step *ui.Step) (string, error) {
+			return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "-run=^TestTexts$", "./internal/checks")
+		})
+		s.readAsReader(ctx)
 	})
-	s.readAsReader(ctx)
-	return s.result(ctx)
 }
 
 // textFiles are the texts of the chapters and, with Everything, those that belong to no chapter.
@@ -50,7 +45,8 @@ func (s *Suite) textFiles() ([]string, error) {
 
 var ofChapter = regexp.MustCompile(`^\d\d-`)
 
-// readAsReader runs the commands in the texts in a new copy of the repository.
+// readAsReader runs the commands in the texts in a new copy of the repository, which stays if one of
+// them fails. The next run replaces it.
 func (s *Suite) readAsReader(ctx context.Context) {
 	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI}
 	files, err := s.textFiles()
@@ -61,7 +57,9 @@ func (s *Suite) readAsReader(ctx context.Context) {
 		reader.commands(ctx, files)
 	}
 	s.failed = append(s.failed, reader.failed...)
-	s.keepsCopy = len(reader.failed) > 0
+	if len(reader.failed) == 0 {
+		_ = os.RemoveAll(reader.Root)
+	}
 }
 
 // commands runs the commands in these files in order on one cluster, like a reader who goes from
@@ -71,15 +69,16 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 	defer s.removeCluster(ctx, c) // even after an interrupt
 	up := false
 	for _, file := range files {
-		if commands, err := docs.Commands(s.Root, file); err != nil || commands == 0 {
-			continue // TestTexts reports errors
+		if !docs.HasCommands(s.Root, file) {
+			continue
 		}
 		if !up && !s.freshCluster(ctx, c) {
 			return
 		}
 		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
-			log := &process.Lines{Do: func(line string) { step.Update("%s", line) }}
-			runner := docs.Runner{Root: s.Root, Env: s.readersEnvironment(c), Log: log}
+			runner := docs.Runner{
+				Root: s.Root, Env: s.readersEnvironment(c), Starting: func(command string) { step.Update("%s", command) },
+			}
 			commands, err := runner.Run(ctx, file)
 			return fmt.Sprintf("%d commands", commands), err
 		})

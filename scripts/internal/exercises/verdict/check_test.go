@@ -25,14 +25,14 @@ func writeSum(t *testing.T, root string, changes map[string]string) exercises.Ex
 
 func TestCheckShows(t *testing.T) {
 	const (
-		head = "//go:build !solution\n\npackage sum\n\n"
 		file = "01-a/exercises/1-sum/exercise.go"
 		row  = "      the test: 01-a/exercises/1-sum/exercise_test.go:"
 	)
 	for sentence, test := range map[string]struct {
-		files map[string]string
-		limit time.Duration
-		want  string
+		source string // of exercise.go, from line 5 on; "": as given
+		tests  string // exercise_test.go; "": as given
+		limit  time.Duration
+		want   string
 	}{
 		"which tests pass, which fail, and where to look": {
 			want: "✗ 01/1 Sums: 1 of 2 tests passed (0.0s)\n\n" +
@@ -43,26 +43,29 @@ func TestCheckShows(t *testing.T) {
 				row + "13\n",
 		},
 		"that all tests pass": {
-			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n"},
+			source: "func Add(a, b int) int { return a + b }\n",
 			want: "✓ 01/1 Sums: passed (0.0s)\n\n" +
 				"  ✓ nothing added is no change\n" +
 				"  ✓ one and one is two\n",
 		},
 		"the compiler's errors, with paths from the root": {
-			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return c }\n"},
-			want:  "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  " + file + ":5:33: undefined: c\n",
+			source: "func Add(a, b int) int { return c }\n",
+			want:   "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  " + file + ":5:33: undefined: c\n",
 		},
 		"that the test needs the original names": {
-			files: map[string]string{"exercise.go": head + "func Plus(a, b int) int { return a + b }\n"},
-			want: "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n  01-a/exercises/1-sum/exercise_test.go:16:14: undefined: Add\n\n" +
+			source: "func Plus(a, b int) int { return a + b }\n",
+			want: "✗ 01/1 Sums: it doesn't compile (0.0s)\n\n" +
+				"  01-a/exercises/1-sum/exercise_test.go:16:14: undefined: Add\n\n" +
 				"  The test uses the names and types that the original exercise.go declares, so keep them.\n",
 		},
 		"vet's mistakes": {
-			files: map[string]string{"exercise.go": head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n"},
-			want:  "✗ 01/1 Sums: go vet finds a mistake (0.0s)\n\n  " + file + ":8:14: fmt.Printf format %s has arg a of wrong type int\n",
+			source: "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n",
+			want: "✗ 01/1 Sums: go vet finds a mistake (0.0s)\n\n" +
+				"  " + file + ":8:14: fmt.Printf format %s has arg a of wrong type int\n",
 		},
 		"where it panicked": {
-			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tvar sums map[int]int\n\tsums[a] = b\n\treturn a\n}\n", "exercise_test.go": oneTest},
+			source: "func Add(a, b int) int {\n\tvar sums map[int]int\n\tsums[a] = b\n\treturn a\n}\n",
+			tests:  oneTest,
 			want: "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n" +
 				"  ✗ one and one\n" +
 				"      it panicked: assignment to entry in nil map\n" +
@@ -71,52 +74,59 @@ func TestCheckShows(t *testing.T) {
 				"  The run ended there. The tests after it are missing here.\n",
 		},
 		"where it panicked, in another goroutine": {
-			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\tgo func() {\n\t\tsum <- a / (b - b)\n\t}()\n\treturn <-sum\n}\n"},
-			want:  "it panicked: runtime error: integer divide by zero\n      look at: " + file + ":8 (in Add)\n",
+			source: "func Add(a, b int) int {\n\tsum := make(chan int)\n" +
+				"\tgo func() {\n\t\tsum <- a / (b - b)\n\t}()\n\treturn <-sum\n}\n",
+			want: "it panicked: runtime error: integer divide by zero\n      look at: " + file + ":8 (in Add)\n",
 		},
 		"where it hangs": {
-			files: map[string]string{"exercise.go": head + "func Add(a, b int) int {\n\tsum := make(chan int)\n\treturn <-sum\n}\n"},
-			limit: time.Second,
-			want:  "it didn't finish within 1s, and was stopped\n      look at: " + file + ":7 (in Add, waiting: chan receive)\n",
+			source: "func Add(a, b int) int {\n\tsum := make(chan int)\n\treturn <-sum\n}\n",
+			limit:  time.Second,
+			want: "it didn't finish within 1s, and was stopped\n" +
+				"      look at: " + file + ":7 (in Add, waiting: chan receive)\n",
 		},
 		"what ended the program": {
-			files: map[string]string{"exercise.go": head + "import \"log\"\n\nfunc Add(a, b int) int {\n\tlog.SetFlags(0)\n\tlog.Fatal(`oh`)\n\treturn 0\n}\n"},
-			want:  "      printed: oh\n      it ended the whole test run, because something in it calls os.Exit or log.Fatal\n      look at: " + file + ":7 (the test calls Add)\n",
+			source: "import \"log\"\n\nfunc Add(a, b int) int {\n\tlog.SetFlags(0)\n\tlog.Fatal(`oh`)\n\treturn 0\n}\n",
+			want: "      printed: oh\n" +
+				"      it ended the whole test run, because something in it calls os.Exit or log.Fatal\n" +
+				"      look at: " + file + ":7 (the test calls Add)\n",
 		},
 		"what failed outside the tests": {
-			files: map[string]string{"exercise.go": head + "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n"},
-			want:  "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n  ✗ outside the tests\n      it panicked: early\n      look at: " + file + ":7 (in init)\n",
+			source: "func Add(a, b int) int { return a + b }\n\nfunc init() { panic(`early`) }\n",
+			want: "✗ 01/1 Sums: 0 of 1 test passed (0.0s)\n\n" +
+				"  ✗ outside the tests\n      it panicked: early\n      look at: " + file + ":7 (in init)\n",
 		},
 		"the learner's own output, and messages of several lines": {
-			files: map[string]string{
-				"exercise.go":      head + "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Println(`here`, a)\n\treturn a\n}\n",
-				"exercise_test.go": strings.Replace(testkit.SumTest, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
-			},
-			want: "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
+			source: "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Println(`here`, a)\n\treturn a\n}\n",
+			tests:  strings.Replace(testkit.SumTest, "the sum is %d, want %d", `the sum is %d\nwant %d`, 1),
+			want:   "  ✗ one and one is two\n      printed: here 1\n      the sum is 1\n      want 2\n",
 		},
 		"a place in an operator's log isn't where to look": {
-			files: map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "the sum is %d, want %d", `the sum is %d, want %d\nthe operator's log of this stage:\nI1126 exercise.go:3] Creating`, 1)},
-			want:  "      I1126 exercise.go:3] Creating\n      look at: " + file + ":7 (YOUR WORK in Add)\n",
+			tests: strings.Replace(testkit.SumTest, "want %d",
+				`want %d\nthe operator's log of this stage:\nI1126 exercise.go:3] Creating`, 1),
+			want: "      I1126 exercise.go:3] Creating\n      look at: " + file + ":7 (YOUR WORK in Add)\n",
 		},
 		"why a test was skipped, which isn't a failure": {
-			files: map[string]string{"exercise_test.go": strings.Replace(testkit.SumTest, "if got", "if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1)},
-			want:  "✓ 01/1 Sums: passed (0.0s)\n\n  ✓ nothing added is no change\n  - one and one is two: not checked\n      there is no cluster\n",
+			tests: strings.Replace(testkit.SumTest, "if got",
+				"if test.b > 0 {\n\t\t\t\tt.Skip(`there is no cluster`)\n\t\t\t}\n\t\t\tif got", 1),
+			want: "✓ 01/1 Sums: passed (0.0s)\n\n  ✓ nothing added is no change\n" +
+				"  - one and one is two: not checked\n      there is no cluster\n",
 		},
 		"that nothing was checked": {
-			files: map[string]string{"exercise_test.go": ""},
-			want:  "✗ 01/1 Sums: no test was run (0.0s)\n\n  Nothing was checked. Is 01-a/exercises/1-sum/exercise_test.go still the original?\n",
+			tests: "package sum\n",
+			want: "✗ 01/1 Sums: no test was run (0.0s)\n\n" +
+				"  Nothing was checked. Is 01-a/exercises/1-sum/exercise_test.go still the original?\n",
 		},
 		"the mark in a function that the test calls indirectly, not the first mark": {
-			files: map[string]string{"exercise.go": head + "func Sub(a, b int) int {\n\t// YOUR WORK: later.\n\treturn a\n}\n\n" +
-				"func Add(a, b int) int { return sum(a, b) }\n\nfunc sum(a, b int) int {\n\treturn a // YOUR WORK\n}\n"},
+			source: "func Sub(a, b int) int {\n\t// YOUR WORK: later.\n\treturn a\n}\n\n" +
+				"func Add(a, b int) int { return sum(a, b) }\n\nfunc sum(a, b int) int {\n\treturn a // YOUR WORK\n}\n",
 			want: "      look at: " + file + ":13 (YOUR WORK in sum)\n",
 		},
 		"a mark outside of functions": {
-			files: map[string]string{"exercise.go": head + "// YOUR WORK: a number.\nconst one = 0\n\nfunc Add(a, b int) int { return a + b*one }\n"},
-			want:  "      look at: " + file + ":5 (YOUR WORK)\n",
+			source: "// YOUR WORK: a number.\nconst one = 0\n\nfunc Add(a, b int) int { return a + b*one }\n",
+			want:   "      look at: " + file + ":5 (YOUR WORK)\n",
 		},
 		"the tests that the subtests belong to, if there are several": {
-			files: map[string]string{"exercise_test.go": severalTests},
+			tests: severalTests,
 			want: "  Add:\n" +
 				"    ✗ one and one is two\n" +
 				"        the sum is 1, want 2\n" +
@@ -128,18 +138,21 @@ func TestCheckShows(t *testing.T) {
 				"    ✓ a million and nothing\n",
 		},
 		"a test without a sentence, by its name": {
-			files: map[string]string{"exercise_test.go": "//go:build check || solution\n\npackage sum\n\nimport \"testing\"\n\nfunc TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, sum(1, 1)) }\n\nfunc sum(a, b int) int { return Add(a, b) }\n\nfunc equal(t *testing.T, want, got int) {\n\tt.Helper()\n\tif got != want {\n\t\tt.Errorf(`got %d, want %d`, got, want)\n\t}\n}\n"},
-			want:  "  ✗ one and one is two\n      got 1, want 2\n      look at: " + file + ":7 (YOUR WORK in Add)\n      the test: 01-a/exercises/1-sum/exercise_test.go:7\n",
+			tests: strings.Replace(severalTests, "TestNoSubtests(t *testing.T) { equal(t, 0, Add(0, 0))",
+				"TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, Add(1, 1))", 1),
+			want: "  ✗ one and one is two\n      the sum is 1, want 2\n      the test: 01-a/exercises/1-sum/exercise_test.go:12\n",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			root := t.TempDir()
-			e := writeSum(t, root, test.files)
-			verdict, err := Checker{Root: root, Limit: test.limit}.Check(t.Context(), e)
-			if err != nil {
-				t.Fatal(err)
+			files := map[string]string{}
+			if test.source != "" {
+				files["exercise.go"] = "//go:build !solution\n\npackage sum\n\n" + test.source
 			}
-			verdict.Took = 0
+			if test.tests != "" {
+				files["exercise_test.go"] = test.tests
+			}
+			root := t.TempDir()
+			verdict := check(t, root, writeSum(t, root, files), test.limit)
 			page := verdict.Text(ui.NewPalette(false), false)
 			if !strings.Contains(page, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", page, test.want)
@@ -148,51 +161,41 @@ func TestCheckShows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := strings.HasPrefix(page, "✓"); progress.Of(e).Passing != want {
+			if want := strings.HasPrefix(page, "✓"); progress.Of(verdict.Exercise).Passing != want {
 				t.Errorf("recorded as passing: %v, want %v", !want, want)
 			}
 		})
 	}
 }
 
-// Four tests fail, each with two lines.
-func TestCheckShowsThreeFailuresInFull(t *testing.T) {
-	test := strings.Replace(testkit.SumTest, `"one and one is two":         {1, 1, 2},`, `"a": {1, 1, 2}, "b": {1, 2, 3}, "c": {1, 3, 4}, "d": {1, 4, 5},`, 1)
-	test = strings.Replace(test, "the sum is %d, want %d", `the sum is %d,\nwant %d`, 1)
-	root := t.TempDir()
-	verdict, err := Checker{Root: root}.Check(t.Context(), writeSum(t, root, map[string]string{"exercise_test.go": test}))
+func check(t *testing.T, root string, e exercises.Exercise, limit time.Duration) Verdict {
+	t.Helper()
+	verdict, err := Checker{Root: root, Limit: limit}.Check(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const more = "\n  Shown in short: 1 failing test. In full: ./scripts/workshop check 01/1 --all\n"
-	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
-	if !strings.Contains(short, "      want 4\n") || !strings.HasSuffix(short, "  ✗ d\n      the sum is 1,\n"+more) {
-		t.Errorf("in short, got\n%s", short)
-	}
-	if !strings.Contains(all, "  ✗ d\n      the sum is 1,\n      want 5\n      the test: ") || strings.Contains(all, "--all") {
-		t.Errorf("in full, got\n%s", all)
-	}
+	verdict.Took = 0
+	return verdict
 }
 
-// Seven tests fail: five of them are shown, and the tests that pass.
+// Of seven failures, three are shown in full, two in short, and the others later.
 func TestCheckShowsAHandfulOfFailures(t *testing.T) {
 	rows := ""
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		rows += `"` + name + `": {1, 1, 2}, `
 	}
+	test := strings.Replace(testkit.SumTest, `"one and one is two":         {1, 1, 2},`, rows, 1)
+	test = strings.Replace(test, "the sum is %d, want %d", `the sum is %d,\nwant %d`, 1)
 	root := t.TempDir()
-	verdict, err := Checker{Root: root}.Check(t.Context(), writeSum(t, root, map[string]string{
-		"exercise_test.go": strings.Replace(testkit.SumTest, `"one and one is two":         {1, 1, 2},`, rows, 1),
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const later = "\n  Begin with these. 2 more tests fail, and come later. All at once: ./scripts/workshop check 01/1 --all\n"
+	verdict := check(t, root, writeSum(t, root, map[string]string{"exercise_test.go": test}), 0)
 	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
-	if strings.Count(short, "  ✗ ") != 5 || strings.Count(short, "  ✓ ") != 1 || !strings.HasSuffix(short, later) {
-		t.Errorf("in short, got\n%s", short)
+	const more = "\n  Begin with these. Not shown: 2 failing tests. All at once: ./scripts/workshop check 01/1 --all\n"
+	for text, want := range map[string]int{"  ✗ ": 5, "  ✓ ": 1, "the sum is 1": 5, "want 2": 3, more: 1} {
+		if got := strings.Count(short, text); got != want {
+			t.Errorf("in short, %q is there %d times, want %d:\n%s", text, got, want, short)
+		}
 	}
-	if strings.Count(all, "  ✗ ") != 7 || strings.Contains(all, "--all") {
+	if strings.Count(all, "      want 2\n") != 7 || strings.Contains(all, "--all") {
 		t.Errorf("in full, got\n%s", all)
 	}
 }

@@ -102,7 +102,9 @@ func (c *crash) doing() string {
 		return ""
 	}
 	stacks := strings.Split(c.stacks, "\n\n")
-	i := slices.IndexFunc(stacks, func(stack string) bool { return strings.Contains(stack, "/"+exercises.ExerciseFile+":") })
+	i := slices.IndexFunc(stacks, func(stack string) bool {
+		return strings.Contains(stack, "/"+exercises.ExerciseFile+":")
+	})
 	if match := waiting.FindStringSubmatch(stacks[max(0, i)]); match != nil && !strings.HasPrefix(match[1], "run") {
 		return ", waiting: " + match[1]
 	}

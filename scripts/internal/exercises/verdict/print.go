@@ -45,7 +45,8 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	case NotCompiled:
 		p.lines("  ", v.Compiler)
 		if strings.Contains(v.Compiler, e.Path(exercises.TestFile)+":") {
-			p.printf("\n  The test uses the names and types that the original %s declares, so keep them.", exercises.ExerciseFile)
+			p.printf("\n  The test uses the names and types that the original %s declares, so keep them.",
+				exercises.ExerciseFile)
 		}
 	case Unnamed:
 		p.question(v.Cause)
@@ -60,18 +61,13 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	}
 	switch {
 	case p.later > 0:
-		p.printf("\n  Begin with these. %s later. All at once: ./scripts/workshop check %s --all", failLater(p.later), e.Name())
+		p.printf("\n  Begin with these. Not shown: %s. All at once: ./scripts/workshop check %s --all",
+			ui.Plural(p.later, "failing test"), e.Name())
 	case p.short > 0:
-		p.printf("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all", ui.Plural(p.short, "failing test"), e.Name())
+		p.printf("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all",
+			ui.Plural(p.short, "failing test"), e.Name())
 	}
 	return p.String()
-}
-
-func failLater(tests int) string {
-	if tests == 1 {
-		return "1 more test fails, and comes"
-	}
-	return fmt.Sprintf("%d more tests fail, and come", tests)
 }
 
 // question prints a ticket's question with its answers.
@@ -174,8 +170,6 @@ func passedAdvice(root string, e exercises.Exercise, all []exercises.Exercise) (
 		return advice + text + e.Name(), nil
 	}
 	advice += "Well done. To compare: ./scripts/workshop solution " + e.Name()
-	if next, found := exercises.NextOpen(all, e, progress); found {
-		return advice + fmt.Sprintf("\nThe next: %s %s, %s", next.Name(), next.Title, next.Path(exercises.ReadmeFile)), nil
-	}
-	return advice + "\nNo other exercise is left to do.", nil
+	next, err := exercises.Next(root, all, e)
+	return advice + "\n" + next, err
 }

@@ -25,7 +25,8 @@ func TestACancelledCheckEndsItsTest(t *testing.T) {
 	e := writeSum(t, root, map[string]string{
 		// It ignores the interrupt, and keeps the pipe open until it is killed.
 		"exercise.go": "//go:build !solution\n\npackage sum\n\nimport (\n\t\"os\"\n\t\"os/signal\"\n)\n\n" +
-			"func Add(a, b int) int {\n\tsignal.Ignore(os.Interrupt)\n\t_, _ = os.OpenFile(os.Getenv(\"PIPE\"), os.O_WRONLY, 0)\n\tselect {}\n}\n",
+			"func Add(a, b int) int {\n\tsignal.Ignore(os.Interrupt)\n" +
+			"\t_, _ = os.OpenFile(os.Getenv(\"PIPE\"), os.O_WRONLY, 0)\n\tselect {}\n}\n",
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)

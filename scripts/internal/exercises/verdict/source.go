@@ -9,7 +9,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,7 +22,13 @@ type source struct {
 	files     *token.FileSet
 	sentences map[string]sentence  // by go test's names
 	functions map[string]*function // of all files; of two with the same name, the learner's
-	marks     []token.Pos          // of YOUR WORK
+	marks     []mark
+}
+
+// mark is a YOUR WORK in exercise.go.
+type mark struct {
+	at token.Pos
+	in string // the function; "": it is outside of functions
 }
 
 type sentence struct {
@@ -32,13 +37,16 @@ type sentence struct {
 }
 
 type function struct {
-	at, end  token.Pos
+	at       token.Pos
 	learners bool     // it is in exercise.go
 	uses     []string // all names in it, in order
 }
 
 func readSource(e exercises.Exercise) *source {
-	s := &source{exercise: e, files: token.NewFileSet(), sentences: map[string]sentence{}, functions: map[string]*function{}}
+	s := &source{
+		exercise: e, files: token.NewFileSet(),
+		sentences: map[string]sentence{}, functions: map[string]*function{},
+	}
 	paths, _ := filepath.Glob(e.File("*.go")) // the pattern is valid
 	for _, path := range paths {
 		name := filepath.Base(path)
@@ -51,19 +59,32 @@ func readSource(e exercises.Exercise) *source {
 				s.addFunction(f, name)
 			}
 		}
-		for _, group := range file.Comments {
-			for _, comment := range group.List {
-				if name == exercises.ExerciseFile && strings.Contains(comment.Text, exercises.WorkMark) {
-					s.marks = append(s.marks, comment.Pos())
-				}
-			}
+		if name == exercises.ExerciseFile {
+			s.addMarks(file)
 		}
 	}
 	return s
 }
 
+func (s *source) addMarks(file *ast.File) {
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			if !strings.Contains(comment.Text, exercises.WorkMark) {
+				continue
+			}
+			m := mark{at: comment.Pos()}
+			for _, decl := range file.Decls {
+				if f, ok := decl.(*ast.FuncDecl); ok && f.Pos() < m.at && m.at < f.End() {
+					m.in = f.Name.Name
+				}
+			}
+			s.marks = append(s.marks, m)
+		}
+	}
+}
+
 func (s *source) addFunction(decl *ast.FuncDecl, file string) {
-	f := &function{at: decl.Pos(), end: decl.End(), learners: file == exercises.ExerciseFile}
+	f := &function{at: decl.Pos(), learners: file == exercises.ExerciseFile}
 	if known := s.functions[decl.Name.Name]; known == nil || f.learners {
 		s.functions[decl.Name.Name] = f
 	}
@@ -72,8 +93,9 @@ func (s *source) addFunction(decl *ast.FuncDecl, file string) {
 		case *ast.Ident:
 			f.uses = append(f.uses, n.Name)
 		case *ast.BasicLit:
-			text, err := strconv.Unquote(n.Value)
-			if _, known := s.sentences[TestName(text)]; err == nil && text != "" && !known && strings.HasSuffix(file, "_test.go") {
+			text, _ := strconv.Unquote(n.Value) // "" unless it is a string
+			_, known := s.sentences[TestName(text)]
+			if text != "" && !known && strings.HasSuffix(file, "_test.go") {
 				s.sentences[TestName(text)] = sentence{n.Pos(), text}
 			}
 		}
@@ -102,23 +124,18 @@ func (s *source) work(name string) (at token.Pos, why string) {
 	test, _, _ := strings.Cut(name, "/")
 	reached := s.reachedFrom(test)
 	for _, name := range reached {
-		if i := slices.IndexFunc(s.marks, s.functions[name].has); i >= 0 {
-			return s.marks[i], exercises.WorkMark + " in " + name
+		if i := slices.IndexFunc(s.marks, func(m mark) bool { return m.in == name }); i >= 0 {
+			return s.marks[i].at, exercises.WorkMark + " in " + name
 		}
 	}
-	for _, mark := range s.marks {
-		isAround := func(f *function) bool { return f.has(mark) }
-		if len(reached) == 0 || !slices.ContainsFunc(slices.Collect(maps.Values(s.functions)), isAround) {
-			return mark, exercises.WorkMark
-		}
+	if i := slices.IndexFunc(s.marks, func(m mark) bool { return m.in == "" || len(reached) == 0 }); i >= 0 {
+		return s.marks[i].at, exercises.WorkMark
 	}
 	if len(reached) == 0 {
 		return token.NoPos, ""
 	}
 	return s.functions[reached[0]].at, "the test calls " + reached[0]
 }
-
-func (f *function) has(mark token.Pos) bool { return f.at < mark && mark < f.end }
 
 // reachedFrom returns the learner's functions that caller calls, directly or not, the nearest
 // first.

@@ -26,10 +26,12 @@ func TestATicket(t *testing.T) {
 		return v, v.Text(ui.NewPalette(false), false)
 	}
 	v, text := check()
-	if v.Outcome != Unnamed || !strings.Contains(text, "Why is the sum wrong?\n    1. It's the weather.\n    2. It forgets b.\n") {
+	const question = "Why is the sum wrong?\n    1. It's the weather.\n    2. It forgets b.\n"
+	if v.Outcome != Unnamed || !strings.Contains(text, question) {
 		t.Errorf("before: got outcome %v and\n%s", v.Outcome, text)
 	}
-	if advice, err := v.Advice(root, []exercises.Exercise{e}); err != nil || !strings.Contains(advice, "check 01/1 --cause 1") {
+	advice, err := v.Advice(root, []exercises.Exercise{e})
+	if err != nil || !strings.Contains(advice, "check 01/1 --cause 1") {
 		t.Errorf("got the advice %q, error %v", advice, err)
 	}
 	if _, err := exercises.NameCause(root, e, 2); err != nil {

@@ -58,7 +58,9 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	crashes := assignCrashes(run)
 	for _, t := range run.Tests {
 		test := source.test(t.Name, t.State, t.Output(), crashes[t])
-		group := slices.ContainsFunc(run.Tests, func(other *gotest.Test) bool { return strings.HasPrefix(other.Name, t.Name+"/") })
+		group := slices.ContainsFunc(run.Tests, func(other *gotest.Test) bool {
+			return strings.HasPrefix(other.Name, t.Name+"/")
+		})
 		if !group || t.State == gotest.Failed && test.Message != "" {
 			v.Tests = append(v.Tests, test)
 		}

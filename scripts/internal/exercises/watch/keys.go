@@ -66,8 +66,7 @@ func (s *session) press(ctx context.Context, key byte) error {
 
 // next opens the next exercise that is left to do.
 func (s *session) next(ctx context.Context) error {
-	progress, err := exercises.ReadProgress(s.Checker.Root)
-	next, found := exercises.NextOpen(s.Exercises, s.current, progress)
+	next, found, err := exercises.NextOpen(s.Checker.Root, s.Exercises, s.current)
 	switch {
 	case err != nil:
 		s.printError(err)

@@ -1,6 +1,7 @@
 package exercises
 
-// Resetting an exercise to the committed version, and keeping the learner's.
+// Replacing exercise.go: Reset restores what the learner was given, and CatchUp fills in the course's
+// solution for learners who have fallen behind. Both keep the learner's version in .workshop/kept.
 
 import (
 	"bytes"
@@ -31,23 +32,36 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 			Because(err)
 	}
 	err = change(root, e, func(r *Record) error {
-		own, err := os.ReadFile(e.File(ExerciseFile))
 		r.Named = false // a ticket asks for its cause again
-		switch {
-		case err == nil && bytes.Equal(own, given):
-			return nil
-		case err == nil:
-			kept, err = keep(root, e, own, now)
-		case errors.Is(err, fs.ErrNotExist):
-			err = nil
+		if changed, kept, err = replace(root, e, given, now); changed {
+			r.Passing, r.CaughtUp = false, false
 		}
-		if err != nil {
-			return err
-		}
-		changed, r.Passing, r.CaughtUp = true, false, false
-		return replaceFile(e.File(ExerciseFile), given)
+		return err
 	})
 	return changed, kept, err
+}
+
+// CatchUp replaces the exercise by its solution unless the learner has passed it, and says what it
+// did.
+func CatchUp(root string, e Exercise, now time.Time) (done string, err error) {
+	solution, err := os.ReadFile(e.File(SolutionFile))
+	if err != nil {
+		return "", fmt.Errorf("read the solution of %s: %w", e.Name(), err)
+	}
+	solution = bytes.Replace(solution, []byte(TagSolution), []byte("!"+TagSolution), 1)
+	err = change(root, e, func(r *Record) error {
+		if r.Passing {
+			done = "passed: yours stays"
+			return nil
+		}
+		_, kept, err := replace(root, e, solution, now)
+		done, r.CaughtUp = "the solution is in place", true
+		if kept != "" {
+			done += "; yours is kept: " + kept
+		}
+		return err
+	})
+	return done, err
 }
 
 const keptFolder = "kept" // in .workshop
@@ -55,8 +69,24 @@ const keptFolder = "kept" // in .workshop
 // Own returns patterns for the learner's files in .workshop: progress, even renamed, and kept work.
 func Own() []string { return []string{"progress*.json", keptFolder} }
 
-// keep writes a learner's work to a new file, and returns its path relative to root. The caller
-// holds change's lock.
+// replace replaces exercise.go, and keeps the learner's in a new file, whose path it returns, relative
+// to root. The caller holds change's lock.
+func replace(root string, e Exercise, content []byte, now time.Time) (changed bool, kept string, err error) {
+	own, err := os.ReadFile(e.File(ExerciseFile))
+	switch {
+	case err == nil && bytes.Equal(own, content):
+		return false, "", nil
+	case err == nil:
+		kept, err = keep(root, e, own, now)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
+		return false, "", err
+	}
+	return true, kept, replaceFile(e.File(ExerciseFile), content)
+}
+
 func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
 	err := os.MkdirAll(filepath.Join(root, ".workshop", keptFolder), 0o700)
 	name := fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405"))
