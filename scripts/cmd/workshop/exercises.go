@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -42,11 +43,12 @@ func clusterForTests(ctx context.Context) []string {
 }
 
 func newProgressCommand() *cobra.Command {
-	return &cobra.Command{
+	var everything bool
+	command := &cobra.Command{
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
-		Long: `Progress lists all exercises: which ones you had passed at their last check, how many hints you have seen,
-and in which ones "catch-up" has filled in the course's solution.`,
+		Long: `Progress lists the exercises of the core path, and the others that you have begun: which ones you had passed at
+their last check, how many hints you have seen, and in which ones "catch-up" has filled in the course's solution.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			all, err := exercises.All(theRoot())
@@ -57,8 +59,16 @@ and in which ones "catch-up" has filled in the course's solution.`,
 			if err != nil {
 				return err
 			}
-			command.Print(exercises.Table(all, progress, colours()))
+			shown := slices.DeleteFunc(slices.Clone(all), func(e exercises.Exercise) bool {
+				return !everything && !e.Core && progress.Of(e) == exercises.Record{}
+			})
+			command.Print(exercises.Table(shown, progress, colours()))
+			if len(shown) < len(all) {
+				command.Printf("All %d exercises: ./scripts/workshop progress --all\n", len(all))
+			}
 			return nil
 		},
 	}
+	command.Flags().BoolVar(&everything, "all", false, "list all exercises")
+	return command
 }

@@ -133,7 +133,7 @@ func theProgram(arg string, tdset bool) (chapter chapters.Chapter, p program.Pro
 	if !e.HasProgram() || tdset {
 		return chapter, p, problem.New("%s has no program of its own, because it is neither a ticket nor a capstone", arg).
 			ToDo("name a chapter, such as %s, or an exercise whose title begins with Ticket or Capstone "+
-				"(./scripts/workshop progress lists all)", e.Chapter.Number())
+				"(./scripts/workshop progress --all lists them)", e.Chapter.Number())
 	}
 	p, err = programOf(e)
 	return e.Chapter, p, err

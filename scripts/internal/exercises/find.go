@@ -58,7 +58,7 @@ func FindOne(root, name string) (Exercise, error) {
 
 func notFound(format string, args ...any) error {
 	return problem.New(format, args...).
-		ToDo(`name an exercise by chapter and number, such as 01/2; "./scripts/workshop progress" lists all`)
+		ToDo(`name an exercise by chapter and number, such as 01/2; "./scripts/workshop progress --all" lists them`)
 }
 
 func namesOf(exercises []Exercise) string {
@@ -70,7 +70,7 @@ func namesOf(exercises []Exercise) string {
 }
 
 // NextOpen returns the first exercise after another that is neither passed nor caught up or, if there
-// is none, before it.
+// is none, before it. It stays on the core path as long as that has one, unless the learner has left it.
 func NextOpen(root string, all []Exercise, after Exercise) (open Exercise, found bool, err error) {
 	progress, err := ReadProgress(root)
 	if err != nil {
@@ -78,11 +78,13 @@ func NextOpen(root string, all []Exercise, after Exercise) (open Exercise, found
 	}
 	at := 1 + slices.Index(all, after)
 	others := slices.Concat(all[at:], all[:max(0, at-1)])
-	i := slices.IndexFunc(others, func(e Exercise) bool { return !progress.Of(e).Passing && !progress.Of(e).CaughtUp })
-	if i < 0 {
+	others = slices.DeleteFunc(others, func(e Exercise) bool { return progress.Of(e).Passing || progress.Of(e).CaughtUp })
+	if len(others) == 0 {
 		return Exercise{}, false, nil
 	}
-	return others[i], true, nil
+	leftCore := after != Exercise{} && !after.Core
+	i := slices.IndexFunc(others, func(e Exercise) bool { return e.Core || leftCore })
+	return others[max(0, i)], true, nil
 }
 
 // Next says which exercise is the next open one.

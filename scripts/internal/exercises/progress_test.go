@@ -75,6 +75,17 @@ func TestTable(t *testing.T) {
 	if open, found, err := NextOpen(root, all, Exercise{}); !found || err != nil || open.Name() != "01/2" {
 		t.Errorf("the first open one is %s, error %v", open.Name(), err)
 	}
+	all[3].Core = true // 02/1, which is caught up
+	for after, want := range map[int]string{0: "01/2", 1: "01/10", 3: "01/2"} {
+		if open, _, err := NextOpen(root, all, all[after]); err != nil || open.Name() != want {
+			t.Errorf("after %s: %s, want %s; error %v", all[after].Name(), open.Name(), want, err)
+		}
+	}
+	all[2].Core = true
+	if open, _, err := NextOpen(root, all, Exercise{}); err != nil || open.Name() != "01/10" {
+		t.Errorf("the first on the core path is %s, error %v", open.Name(), err)
+	}
+	all[2].Core, all[3].Core = false, false
 	want := `01-a: 1 of 3 passed
   ✓ 01/1   Sums   5 min  2 hints
   · 01/2   2-two

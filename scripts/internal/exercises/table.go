@@ -78,8 +78,11 @@ func row(e Exercise, record Record, colours ui.Palette) string {
 	case record.CaughtUp:
 		mark, note = colours.Cyan.Sprint("»"), "caught up"
 	}
-	if record.Judged {
+	switch {
+	case record.Judged:
 		note = "judged"
+	case e.Core && note == "":
+		note = "core path"
 	}
 	if e.Minutes > 0 {
 		minutes = fmt.Sprintf("%d min", e.Minutes)

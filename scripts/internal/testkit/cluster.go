@@ -3,15 +3,12 @@ package testkit
 // API servers for tests: a fake one with the test's own responses, and a real cluster's.
 
 import (
-	"context"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -47,22 +44,4 @@ func Cluster(t *testing.T) (*rest.Config, kubernetes.Interface) {
 		t.Fatal(err)
 	}
 	return config, client
-}
-
-// NewNamespace creates a namespace whose name begins with prefix, deletes it after the test, and
-// returns its name.
-func NewNamespace(t *testing.T, client kubernetes.Interface, prefix string, labels map[string]string) string {
-	t.Helper()
-	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: labels}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		err := client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{})
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	return namespace.Name
 }
