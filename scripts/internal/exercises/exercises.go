@@ -8,9 +8,9 @@
 //	answer.md         what you know now, and the answer to the question; "check" shows it after a pass
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
 //	solution.go       //go:build solution          replaces it
-//	exercise_test.go  //go:build check || solution tests both; it says what fails as given
+//	exercise_test.go  //go:build check || solution tests both; it says what fails as given: see suite/proof.go
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
-//	mistakes.yaml     wrong answers, and the tests that reject them
+//	mistakes.yaml     at least three wrong answers, and the tests that reject them: see suite/mistakes.go
 //	cause.yaml        only in tickets: the question about the cause, and its answers
 //	judge.yaml        only in capstones: what the learner's program manages, for the judge
 //
