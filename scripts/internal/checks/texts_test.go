@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/exercises"
 )
@@ -31,6 +32,21 @@ func TestContributingFitsOnAPage(t *testing.T) {
 	const most = 600
 	if words := len(strings.Fields(read(t, ".github/CONTRIBUTING.md"))); words > most {
 		t.Errorf("CONTRIBUTING.md has %d words, and %d are enough", words, most)
+	}
+}
+
+// The front page's big picture is in each chapter, which only adds what it highlights.
+func TestTheBigPictureIsTheSame(t *testing.T) {
+	_, picture, _ := strings.Cut(read(t, "README.md"), "```mermaid\n")
+	picture, _, found := strings.Cut(picture, "```")
+	all, err := chapters.All(root)
+	if err != nil || !found {
+		t.Fatalf("the front page has no picture; error %v", err)
+	}
+	for _, chapter := range all {
+		if !strings.Contains(read(t, chapter.Name+"/README.md"), "```mermaid\n"+picture+"    classDef here ") {
+			t.Errorf("%s/README.md doesn't have the front page's big picture", chapter.Name)
+		}
 	}
 }
 
