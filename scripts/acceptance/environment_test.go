@@ -108,7 +108,8 @@ var environmentOnce = sync.OnceValues(newEnvironment)
 func testEnvironment(t testing.TB) *environment {
 	t.Helper()
 	if os.Getenv("TEST_KUBECONFIG") == "" {
-		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, or set TEST_KUBECONFIG and TEST_AUDIT_LOG")
+		t.Skip("needs a cluster to change as it likes: run ./scripts/workshop test, " +
+			"or set TEST_KUBECONFIG and TEST_AUDIT_LOG")
 	}
 	env, err := environmentOnce()
 	if err != nil {
@@ -123,7 +124,8 @@ func newEnvironment() (*environment, error) {
 		return nil, err
 	}
 	env := &environment{
-		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: map[string]string{}, timeout: timeout, disposable: os.Getenv("TEST_DISPOSABLE") != "",
+		auditLog: os.Getenv("TEST_AUDIT_LOG"), applied: map[string]string{}, timeout: timeout,
+		disposable: os.Getenv("TEST_DISPOSABLE") != "",
 	}
 	if env.auditLog == "" {
 		return nil, fmt.Errorf("TEST_AUDIT_LOG is not set: set it to the file of the API server's audit log")

@@ -72,7 +72,8 @@ with the programs in the cluster, tours, deploy, and the end-to-end tests of 06 
 			return s.Run(command.Context())
 		},
 	}
-	command.Flags().StringSliceVar(&only, "only", nil, "run just the tests of these promises, faults and checks, such as B4,F5,quiet")
+	command.Flags().StringSliceVar(&only, "only", nil,
+		"run just the tests of these promises, faults and checks, such as B4,F5,quiet")
 	command.Flags().BoolVar(&full, "full", false, "prove everything, about all chapters and the tools")
 	command.MarkFlagsMutuallyExclusive("only", "full")
 	return command

@@ -120,5 +120,5 @@ func statusText(c cluster.Backend, status cluster.Status) string {
 	if len(down) == 0 {
 		return "is not ready yet"
 	}
-	return fmt.Sprintf("is not ready, because %s is down. To start it: %s", strings.Join(down, " and "), toUp(c))
+	return fmt.Sprintf("is not ready. Down: %s. To start what is down: %s", strings.Join(down, ", "), toUp(c))
 }

@@ -195,7 +195,8 @@ func sameAge(t *testing.T, root string) {
 func TestEnvGivesAShellTheSameSettingsAsTheTool(t *testing.T) {
 	t.Setenv("GOFLAGS", " '-gcflags=-l -dwarf=false'")
 	t.Setenv("GOPROXY", "it's a proxy")
-	shell := exec.Command("/bin/sh", "-c", exports("/a clone", "/a kubeconfig")+"\necho \"$KUBECONFIG, $GOFLAGS, $GOPROXY, $PATH\"")
+	shell := exec.Command("/bin/sh", "-c", exports("/a clone", "/a kubeconfig")+`
+echo "$KUBECONFIG, $GOFLAGS, $GOPROXY, $PATH"`)
 	shell.Env = []string{"PATH=/usr/bin"}
 	out, err := shell.CombinedOutput()
 	const want = "/a kubeconfig, '-gcflags=-l -dwarf=false', it's a proxy, " +

@@ -140,7 +140,9 @@ func TestCheckShows(t *testing.T) {
 		"a test without a sentence, by its name": {
 			tests: strings.Replace(severalTests, "TestNoSubtests(t *testing.T) { equal(t, 0, Add(0, 0))",
 				"TestOneAndOneIsTwo(t *testing.T) { equal(t, 2, Add(1, 1))", 1),
-			want: "  ✗ one and one is two\n      the sum is 1, want 2\n      the test: 01-a/exercises/1-sum/exercise_test.go:12\n",
+			want: "  ✗ one and one is two\n" +
+				"      the sum is 1, want 2\n" +
+				"      the test: 01-a/exercises/1-sum/exercise_test.go:12\n",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
