@@ -42,7 +42,8 @@ func listWatch(ctx context.Context, kubeconfig, path string, pageSize int) error
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
 	if clientcmd.IsEmptyConfig(err) {
-		return fmt.Errorf("kubeconfig %s names no cluster: fix it, or name another with --kubeconfig or KUBECONFIG", files)
+		return fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? "+
+			"Fix it, or name another with --kubeconfig or KUBECONFIG", files)
 	}
 	if err != nil {
 		return fmt.Errorf("kubeconfig %s: %w", files, err)

@@ -20,7 +20,7 @@ func loadConfig(path string) (*rest.Config, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("kubeconfig %s names no cluster: fix it, or name another with --kubeconfig or KUBECONFIG", files)
+		return nil, fmt.Errorf("kubeconfig %s names no cluster: is it missing, empty, or without a current-context? Fix it, or name another with --kubeconfig or KUBECONFIG", files)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig %s: %w", files, err)

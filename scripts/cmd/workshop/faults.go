@@ -75,7 +75,7 @@ func listFaults(w io.Writer) error {
 }
 
 func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string) error {
-	if fault.IsLeadersDeath() {
+	if fault.LeaderDies {
 		return problem.New("%s needs two replicas of a program", fault.Name).
 			ToDo("start and stop them yourself: see Two replicas in 03-workqueue/README.md")
 	}

@@ -1,5 +1,5 @@
-// Command workshop is the course's command line. Each command has its own file here, and the
-// packages in scripts/internal do the work. This file has signals, errors and exit codes.
+// Command workshop is the course's command line. Related commands share a file here, and the packages
+// in scripts/internal do the work. This file has signals, errors and exit codes.
 package main
 
 import (

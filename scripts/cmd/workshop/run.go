@@ -1,6 +1,6 @@
 package main
 
-// workshop run and demo start a chapter's program, for you or for a guided tour.
+// workshop run starts a chapter's program.
 
 import (
 	"context"

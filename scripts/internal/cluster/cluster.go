@@ -1,6 +1,6 @@
 // Package cluster runs a real Kubernetes control plane with simulated nodes on this machine, which
 // listens only on loopback. It starts the components, repairs a cluster that is partly down, and
-// ends exactly what it started. Package controlplane builds their program. Nothing here reads
+// ends exactly what it started. Package gobuild builds their program. Nothing here reads
 // ~/.kube/config or $KUBECONFIG.
 package cluster
 

@@ -1,6 +1,6 @@
 // The faults. A connection fault hits everything on the connection. With HTTP/2, that is all of a
 // client's requests, writes in flight included. A watch fault leaves the connection and its other
-// requests alone. A single-request fault spares Leases and Events.
+// requests alone. A fault that fails single requests spares Leases and Events.
 
 package faultproxy
 

@@ -1,6 +1,7 @@
-// Package faults is the catalogue of everything that goes wrong in the course: the only one. The
-// judge checks that an operator survives each fault, `workshop faults` and `workshop lens` show what
-// a chapter's program does about it, and the matrix says which chapter survives which.
+// Package faults is the only catalogue of the course's faults. The judge checks that an operator
+// survives each fault, `workshop faults` and `workshop lens` show what a chapter's program does about
+// it, and the matrix says which chapter survives which. (Other checks of the judge may cause trouble
+// of their own, such as somebody who writes at the same time.)
 //
 // To add a fault, add an entry here. Its code is a method of the fault proxy. session.go runs a
 // program and injects a fault, and print.go prints what happens.
@@ -38,8 +39,9 @@ type Fault struct {
 	Kills bool
 	// Replicas says that several replicas of the program run and elect a leader, if they can.
 	Replicas bool
-	// begin is nil if the fault is the death of the leader, which needs no proxy.
-	begin func(Target) *faultproxy.Fault
+	// LeaderDies says that the leader is killed. Such a fault needs no proxy, and has no begin.
+	LeaderDies bool
+	begin      func(Target) *faultproxy.Fault
 	// end is another fault when this one ends, or nil.
 	end func(*faultproxy.Proxy, ...faultproxy.Match) *faultproxy.Fault
 }
@@ -58,9 +60,6 @@ type Target struct {
 	// Owned are the resources of the objects that the program creates, such as deployments.
 	Owned []string
 }
-
-// IsLeadersDeath reports whether the fault is that the leader is killed, and not the proxy's.
-func (f Fault) IsLeadersDeath() bool { return f.begin == nil }
 
 // Begin injects the fault.
 func (f Fault) Begin(target Target) *faultproxy.Fault { return f.begin(target) }
@@ -194,7 +193,7 @@ func All() []Fault {
 				"operator's own Deployment.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "the leader is killed while a second replica waits",
-			Replicas: true,
+			Replicas: true, LeaderDies: true,
 		},
 		{
 			Name: "F8", Label: "permissions lost", Title: "a temporary loss of its permissions for owned objects",

@@ -12,6 +12,22 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
+// Each fault is complete, and its name is unique.
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, fault := range All() {
+		explained := fault.Unsurvived || fault.Why != "" && fault.Lesson != ""
+		if fault.Label == "" || fault.Title == "" || fault.Does == "" || !explained ||
+			fault.LeaderDies != (fault.begin == nil) {
+			t.Errorf("%s lacks something: %+v", fault.Name, fault)
+		}
+		if seen[strings.ToLower(fault.Name)] {
+			t.Errorf("there are two faults %s", fault.Name)
+		}
+		seen[strings.ToLower(fault.Name)] = true
+	}
+}
+
 func TestFind(t *testing.T) {
 	if fault, err := Find("f6A"); err != nil || fault.Name != "F6a" {
 		t.Errorf("found %q, error %v", fault.Name, err)

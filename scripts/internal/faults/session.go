@@ -25,7 +25,7 @@ const (
 	quietPeriod = time.Second
 	// settleTimeout is how long that may take.
 	settleTimeout = time.Minute
-	// watches is how many a settled program has open: one of Foos and one of Deployments.
+	// watches is how many a settled program has open: one of its kind and one of Deployments.
 	watches = 2
 )
 

@@ -19,7 +19,7 @@ func replicaChecks() (checks []Check) {
 			continue
 		}
 		check := survival(fault, func(s *scenario) { leaderSuffers(s, fault) })
-		if fault.IsLeadersDeath() {
+		if fault.LeaderDies {
 			check.judge = secondReplicaTakesOver
 		}
 		check.needs = "secondReplica"

@@ -142,7 +142,7 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 	return "fine", err
 }
 
-// allTags select the tests that need docker, which OnKind runs, and the one that interrupts runs.
+// allTags select the tests that need docker, which OnKind runs.
 const allTags = "-tags=kind,e2e"
 
 func (s *Suite) staticcheck() string { return filepath.Join(stateOf(s.Root), "bin", "staticcheck") }
