@@ -174,7 +174,7 @@ func checkKubectl(m machine) finding {
 		ours := filepath.Join(m.root, ".workshop", "bin")
 		const text = "kubectl is %s, and the API server %s: kubectl supports one minor version of difference"
 		return warn(fmt.Sprintf(text, m.kubectl, m.server), fmt.Sprintf(
-			`once the cluster is up, put the workshop's kubectl before it: export PATH="%s:$PATH"`, ours))
+			`put the workshop's kubectl before it, once the cluster has been up: export PATH="%s:$PATH"`, ours))
 	}
 	return ok("kubectl is " + m.kubectl)
 }

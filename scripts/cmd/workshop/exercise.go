@@ -92,7 +92,8 @@ seen. You have to pass the exercise again, and a ticket asks for its cause again
 		case err != nil:
 			return err
 		case kept != "":
-			command.Printf("%s is restored. Your version is kept: %s\nHints that you have seen stay seen.\n", file, kept)
+			command.Printf("%s is restored, so %s isn't passed any more. Your version is kept: %s\n"+
+				"Hints that you have seen stay seen.\n", file, exercise.Name(), kept)
 		case changed:
 			command.Printf("%s was missing, and is restored.\n", file)
 		default:

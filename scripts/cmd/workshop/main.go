@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitInterrupted
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "workshop: interrupted; run the same command again to continue from here")
+		fmt.Fprintln(os.Stderr, "workshop: interrupted")
 		return exitInterrupted
 	case !understood:
 		fmt.Fprintf(os.Stderr, "workshop: %v\nUsage: %s\nSee: %s --help\n", err, command.UseLine(), command.CommandPath())

@@ -93,5 +93,9 @@ func Next(root string, all []Exercise, after Exercise) (string, error) {
 	if !found {
 		return "No other exercise is left to do.", err
 	}
-	return fmt.Sprintf("The next: %s %s, %s", next.Name(), next.Title, next.Path(ReadmeFile)), nil
+	what := "The next"
+	if next.Core {
+		what = "The next exercise on the core path"
+	}
+	return fmt.Sprintf("%s: %s %s, %s", what, next.Name(), next.Title, next.Path(ReadmeFile)), nil
 }

@@ -94,7 +94,7 @@ func TestTable(t *testing.T) {
 02-b: 0 of 1 passed, 1 caught up
   » 02/1  Sums  5 min    judged
 
-In all: 1 of 4 passed, 1 caught up
+Listed here: 1 of 4 passed, 1 caught up
 `
 	if got := Table(all, progress, ui.NewPalette(false)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

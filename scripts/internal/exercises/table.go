@@ -63,7 +63,7 @@ func Table(all []Exercise, progress Progress, colours ui.Palette) string {
 		_ = rows.Flush() // to memory
 		fmt.Fprintln(&page)
 	}
-	fmt.Fprintf(&page, "In all: %s\n", tallyText(all, progress))
+	fmt.Fprintf(&page, "Listed here: %s\n", tallyText(all, progress))
 	return emptyColumns.ReplaceAllString(page.String(), "")
 }
 
