@@ -15,8 +15,8 @@
 // With TEST_OWN=1, the chapters' own programs are tested, and not the solutions of exercise TDSet.
 //
 // The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
-// that container. It must have the images of contract.Images. Two things aren't tested there: what the judge
-// checks, and webhooks at a URL.
+// that container. It must have the images of contract.Images. Two things aren't tested there: what the
+// judge checks, and webhooks at a URL.
 package acceptance
 
 // This file has what all tests share: the cluster, and the programs, which are built once.

@@ -15,7 +15,7 @@
 // says: event 1: tried once, want 5 tries, after pauses of [5ms 10ms 20ms 40ms]
 //
 // fails: TestCountedFailures/a key that keeps failing is never dropped
-// says: the key has failed again, and the queue has counted 100 failures, want 101: nothing will retry it
+// says: the queue has counted 100 failures, want 101: nothing will retry it
 //
 // fails: TestCountedFailures/after a success, earlier failures no longer count
 // says: the key has succeeded, and the queue still counts 100 failures, want 0

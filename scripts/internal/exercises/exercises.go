@@ -8,7 +8,7 @@
 //	answer.md         what you know now, and the answer to the question; "check" shows it after a pass
 //	exercise.go       //go:build !solution         the learner's: it compiles, and is incomplete
 //	solution.go       //go:build solution          replaces it
-//	exercise_test.go  //go:build check || solution tests both; it says what fails as given: see suite/proof.go
+//	exercise_test.go  //go:build check || solution tests both; suite/proof.go explains its first comment
 //	hints.md          three sections: "A nudge", "An approach", "Nearly the answer"
 //	mistakes.yaml     at least three wrong answers, and the tests that reject them: see suite/mistakes.go
 //	cause.yaml        only in tickets: the question about the cause, and its answers

@@ -70,7 +70,7 @@ func namesOf(exercises []Exercise) string {
 }
 
 // NextOpen returns the first exercise after another that is neither passed nor caught up or, if there
-// is none, before it. It stays on the core path as long as that has one, unless the learner has left it.
+// is none, before it. It stays on the core path as long as that has one, unless the other isn't on it.
 func NextOpen(root string, all []Exercise, after Exercise) (open Exercise, found bool, err error) {
 	progress, err := ReadProgress(root)
 	if err != nil {

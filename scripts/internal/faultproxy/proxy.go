@@ -3,8 +3,9 @@
 // connections that freeze. Tests and learners see which of these a controller survives.
 //
 // The program gets a kubeconfig with the proxy's address. exchange.go handles requests, watch.go
-// watches, and connections.go bytes. Each fault is a method of Proxy (faults.go and hide.go). All are safe
-// for concurrent use and return a Fault, which counts its hits. Package faults lists them by name.
+// watches, and connections.go bytes. Each fault is a method of Proxy (faults.go and hide.go). All are
+// safe for concurrent use and return a Fault, which counts its hits. Package faults lists them by
+// name.
 //
 // Faults that fail single requests spare Leases and Events, so that a leader isn't deposed by a fault
 // that was meant for its work. A fault of a connection hits all that it carries.

@@ -1,7 +1,7 @@
 package suite
 
-// Tests of single promises, faults or checks, for readers who changed something or want to see a promise
-// fail.
+// Tests of single promises, faults or checks, for readers who changed something or want to see a
+// promise fail.
 
 import (
 	"context"
