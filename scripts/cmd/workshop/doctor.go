@@ -133,7 +133,7 @@ func machineChecks() []func(machine) finding {
 		checkGo,
 		needsTool("git", "diffs between your work and the course's can't be shown"),
 		needsTool("make", "chapters 06 and 07 and their tests need it"),
-		checkKubectl, checkKubeconfig, checkDisk, checkMemory,
+		checkKubectl, checkKubeconfig, checkCluster, checkDisk, checkMemory,
 	}
 }
 
@@ -191,6 +191,13 @@ func checkKubeconfig(m machine) finding {
 	default:
 		return warn("KUBECONFIG is "+kubeconfig+act+"don't act on the workshop's cluster", fix)
 	}
+}
+
+func checkCluster(m machine) finding {
+	if m.clusterUp {
+		return ok("the cluster is up")
+	}
+	return ok("the cluster isn't up: ./scripts/workshop up starts it")
 }
 
 func checkDisk(m machine) finding {

@@ -70,6 +70,8 @@ func TestDoctor(t *testing.T) {
 			func(m *machine) { m.env = env(map[string]string{"KUBECONFIG": "/etc/other"}) },
 			checkKubeconfig, "! /etc/other",
 		},
+		"a cluster that runs": {func(m *machine) { m.clusterUp = true }, checkCluster, "✓ the cluster is up"},
+		"no cluster":          {func(*machine) {}, checkCluster, "✓ isn't up"},
 		"a disk that is full": {
 			func(m *machine) { m.fullDisk = errors.New("1.0 GiB left") }, checkDisk, "✗ 1.0 GiB left",
 		},
