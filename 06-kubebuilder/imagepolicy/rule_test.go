@@ -70,7 +70,7 @@ var ruleTests = map[string]ruleTest{
 	},
 	"an update of an old Deployment that changes no image": {
 		old:        aDeployment("a", "quay.io/web"),
-		deployment: labelled(aDeployment("a", "quay.io/web")),
+		deployment: labeled(aDeployment("a", "quay.io/web")),
 	},
 	"a restart of an old Deployment's Pods": {
 		old:        aDeployment("a", "quay.io/web"),
@@ -96,7 +96,7 @@ func refusalOf(container, image string) string {
 	return fmt.Sprintf("spec.template.spec.%s.image: Invalid value: %q: must come from one of [docker.io/library, registry.example.com]", container, image)
 }
 
-func labelled(deployment *appsv1.Deployment) *appsv1.Deployment {
+func labeled(deployment *appsv1.Deployment) *appsv1.Deployment {
 	metav1.SetMetaDataLabel(&deployment.ObjectMeta, "team", "blue")
 	return deployment
 }

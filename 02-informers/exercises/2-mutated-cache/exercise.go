@@ -18,8 +18,8 @@ import (
 // teamLabel is the label for the name of the team that owns a Deployment.
 const teamLabel = "team"
 
-// Labeller puts a team's label on Deployments and on their Pod templates, and thereby on Pods.
-type Labeller struct {
+// Labeler puts a team's label on Deployments and on their Pod templates, and thereby on Pods.
+type Labeler struct {
 	Team string
 	// Deployments reads the informer's cache.
 	Deployments appslisters.DeploymentLister
@@ -30,7 +30,7 @@ type Labeller struct {
 // Sync sets the team's label on the Deployment of that name, and on its template. It never changes
 // the object in the cache. If both labels are right already, as in nearly every call, it sends
 // nothing and copies nothing.
-func (l *Labeller) Sync(ctx context.Context, namespace, name string) error {
+func (l *Labeler) Sync(ctx context.Context, namespace, name string) error {
 	cached, err := l.Deployments.Deployments(namespace).Get(name)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -73,7 +73,7 @@ func TestSync(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			cached := deployment(test.own, test.template)
 			before := cached.DeepCopy()
-			l := newLabeller(t, cached)
+			l := newLabeler(t, cached)
 			var sent []*appsv1.Deployment
 			l.Update = func(_ context.Context, d *appsv1.Deployment) error {
 				sent = append(sent, d)
@@ -104,7 +104,7 @@ func TestSync(t *testing.T) {
 // If you put the label into the cache and the write is refused, the next call finds the label there
 // and sends nothing.
 func TestARefusedUpdateIsSentAgain(t *testing.T) {
-	l := newLabeller(t, deployment(labels{"app": "shop"}, labels{"team": "blue"}))
+	l := newLabeler(t, deployment(labels{"app": "shop"}, labels{"team": "blue"}))
 	sent := 0
 	l.Update = func(context.Context, *appsv1.Deployment) error {
 		sent++
@@ -123,7 +123,7 @@ func TestARefusedUpdateIsSentAgain(t *testing.T) {
 }
 
 func TestAMissingDeploymentIsNoError(t *testing.T) {
-	if err := newLabeller(t).Sync(t.Context(), "default", "web"); err != nil {
+	if err := newLabeler(t).Sync(t.Context(), "default", "web"); err != nil {
 		t.Error(err)
 	}
 }
@@ -135,7 +135,7 @@ func TestAReadCopiesNothing(t *testing.T) {
 	for i := range 1000 {
 		many[fmt.Sprint("label-", i)] = "x"
 	}
-	l := newLabeller(t, deployment(many, maps.Clone(many)))
+	l := newLabeler(t, deployment(many, maps.Clone(many)))
 	copying := bytesFor(func() { copied = maps.Clone(many) })
 
 	reading := bytesFor(func() {
@@ -164,9 +164,9 @@ func bytesFor(call func()) uint64 {
 // copied keeps the compiler from optimizing an unused copy away.
 var copied labels
 
-// newLabeller returns a Labeller for the team blue, whose cache contains only these Deployments.
+// newLabeler returns a Labeler for the team blue, whose cache contains only these Deployments.
 // Its Update does nothing.
-func newLabeller(t *testing.T, cached ...*appsv1.Deployment) *Labeller {
+func newLabeler(t *testing.T, cached ...*appsv1.Deployment) *Labeler {
 	t.Helper()
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	for _, d := range cached {
@@ -174,7 +174,7 @@ func newLabeller(t *testing.T, cached ...*appsv1.Deployment) *Labeller {
 			t.Fatal(err)
 		}
 	}
-	return &Labeller{
+	return &Labeler{
 		Team:        "blue",
 		Deployments: appslisters.NewDeploymentLister(indexer),
 		Update:      func(context.Context, *appsv1.Deployment) error { return nil },

@@ -31,12 +31,12 @@ func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*ap
 	// YOUR WORK: this finds the right Deployments, but looks at every Deployment in the namespace.
 	// Use the index instead.
 	selector := labels.SelectorFromSet(labels.Set{controllerLabel: foo.Name})
-	labelled, err := appslisters.NewDeploymentLister(deployments).Deployments(foo.Namespace).List(selector)
+	labeled, err := appslisters.NewDeploymentLister(deployments).Deployments(foo.Namespace).List(selector)
 	if err != nil {
 		return nil, fmt.Errorf("list the Deployments with the label of Foo %s: %w", foo.Name, err)
 	}
 	var found []*appsv1.Deployment
-	for _, deployment := range labelled {
+	for _, deployment := range labeled {
 		if !metav1.IsControlledBy(deployment, foo) {
 			found = append(found, deployment)
 		}

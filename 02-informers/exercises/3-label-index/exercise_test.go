@@ -36,45 +36,45 @@ func TestStrays(t *testing.T) {
 		want  []string
 	}{
 		"a Deployment that the Foo controls isn't a stray": {
-			given: deployments(labelled("web", controlledBy("uid of example"))),
+			given: deployments(labeled("web", controlledBy("uid of example"))),
 		},
 		"a Deployment without a controller is a stray": {
-			given: deployments(labelled("web")),
+			given: deployments(labeled("web")),
 			want:  []string{"web"},
 		},
 		"a Deployment of an earlier Foo with that name is a stray": {
-			given: deployments(labelled("web", controlledBy("uid of a Foo that is gone"))),
+			given: deployments(labeled("web", controlledBy("uid of a Foo that is gone"))),
 			want:  []string{"web"},
 		},
 		"all strays are found, but not the Foo's own Deployment": {
-			given: deployments(labelled("a"), labelled("b"), labelled("web", controlledBy("uid of example"))),
+			given: deployments(labeled("a"), labeled("b"), labeled("web", controlledBy("uid of example"))),
 			want:  []string{"a", "b"},
 		},
 		"a Deployment with another Foo's label isn't a stray": {
-			given: deployments(labelled("web", withLabel("other"))),
+			given: deployments(labeled("web", withLabel("other"))),
 		},
 		"a Deployment without the label, or without any labels, isn't a stray": {
-			given: deployments(labelled("some", without("controller")), labelled("none", func(d *appsv1.Deployment) { d.Labels = nil })),
+			given: deployments(labeled("some", without("controller")), labeled("none", func(d *appsv1.Deployment) { d.Labels = nil })),
 		},
 		"a Deployment in another namespace isn't a stray, because its label names a Foo there": {
-			given: deployments(labelled("web", in("other"))),
+			given: deployments(labeled("web", in("other"))),
 		},
 		"a Deployment that gets the label later is a stray": {
-			given: deployments(labelled("web", without("controller"))),
-			then:  func(i *countingIndexer) { i.change(i.Update, labelled("web")) },
+			given: deployments(labeled("web", without("controller"))),
+			then:  func(i *countingIndexer) { i.change(i.Update, labeled("web")) },
 			want:  []string{"web"},
 		},
 		"a stray that gets another Foo's label isn't a stray any more": {
-			given: deployments(labelled("web")),
-			then:  func(i *countingIndexer) { i.change(i.Update, labelled("web", withLabel("other"))) },
+			given: deployments(labeled("web")),
+			then:  func(i *countingIndexer) { i.change(i.Update, labeled("web", withLabel("other"))) },
 		},
 		"a stray that loses the label isn't a stray any more": {
-			given: deployments(labelled("web")),
-			then:  func(i *countingIndexer) { i.change(i.Update, labelled("web", without("controller"))) },
+			given: deployments(labeled("web")),
+			then:  func(i *countingIndexer) { i.change(i.Update, labeled("web", without("controller"))) },
 		},
 		"a stray that is deleted isn't a stray any more": {
-			given: deployments(labelled("web")),
-			then:  func(i *countingIndexer) { i.change(i.Delete, labelled("web")) },
+			given: deployments(labeled("web")),
+			then:  func(i *countingIndexer) { i.change(i.Delete, labeled("web")) },
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -95,9 +95,9 @@ func TestStrays(t *testing.T) {
 // Deployments a query visits.
 func TestIndex(t *testing.T) {
 	t.Run("a query visits only the Deployments that have the label", func(t *testing.T) {
-		i := newCountingIndexer(t, labelled("a"), labelled("b"), labelled("web", controlledBy("uid of example")))
+		i := newCountingIndexer(t, labeled("a"), labeled("b"), labeled("web", controlledBy("uid of example")))
 		for n := range 1000 {
-			i.change(i.Add, labelled(fmt.Sprint("other-", n), withLabel(fmt.Sprint("foo-", n))))
+			i.change(i.Add, labeled(fmt.Sprint("other-", n), withLabel(fmt.Sprint("foo-", n))))
 		}
 
 		i.strays("example")
@@ -108,7 +108,7 @@ func TestIndex(t *testing.T) {
 	})
 
 	t.Run("a query visits only the Foo's own namespace", func(t *testing.T) {
-		i := newCountingIndexer(t, labelled("web"), labelled("web", in("b")), labelled("web", in("c")))
+		i := newCountingIndexer(t, labeled("web"), labeled("web", in("b")), labeled("web", in("c")))
 
 		i.strays("example")
 
@@ -118,7 +118,7 @@ func TestIndex(t *testing.T) {
 	})
 
 	t.Run("namespace and name are kept apart: a-b in default isn't b in default-a", func(t *testing.T) {
-		i := newCountingIndexer(t, labelled("web", in("default-a"), withLabel("b")), labelled("web", in("defaul"), withLabel("ta-b")))
+		i := newCountingIndexer(t, labeled("web", in("default-a"), withLabel("b")), labeled("web", in("defaul"), withLabel("ta-b")))
 
 		if got := i.strays("a-b"); len(got) > 0 {
 			t.Errorf("Strays found %q for the Foo a-b in the namespace default, want none:\n"+
@@ -127,7 +127,7 @@ func TestIndex(t *testing.T) {
 	})
 
 	t.Run("a Deployment without the label isn't in the index", func(t *testing.T) {
-		i := newCountingIndexer(t, labelled("web"), labelled("some", without("controller")), labelled("none", func(d *appsv1.Deployment) { d.Labels = nil }))
+		i := newCountingIndexer(t, labeled("web"), labeled("some", without("controller")), labeled("none", func(d *appsv1.Deployment) { d.Labels = nil }))
 
 		for _, index := range i.indexes() {
 			if values := i.ListIndexFuncValues(index); len(values) != 1 {
@@ -139,7 +139,7 @@ func TestIndex(t *testing.T) {
 	t.Run("the index is updated by each change, not by each query", func(t *testing.T) {
 		i := newCountingIndexer(t)
 		for n := range 10 {
-			i.change(i.Add, labelled(fmt.Sprint("web-", n)))
+			i.change(i.Add, labeled(fmt.Sprint("web-", n)))
 		}
 		filled := i.calls
 
@@ -252,9 +252,9 @@ func (i *countingIndexer) count(objects []any) []any {
 
 func deployments(all ...*appsv1.Deployment) []*appsv1.Deployment { return all }
 
-// labelled returns a Deployment in the namespace default with the label of the Foo example. Nobody
+// labeled returns a Deployment in the namespace default with the label of the Foo example. Nobody
 // controls it.
-func labelled(name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+func labeled(name string, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name, Labels: map[string]string{"app": "nginx", "controller": "example"},
 	}}

@@ -42,12 +42,12 @@ func indexValue(namespace, foo string) string { return namespace + "/" + foo }
 // control. They belong to the cache, so don't change them. deployments is the result of the
 // informer's GetIndexer.
 func Strays(deployments cache.Indexer, foo *samplecontrollerv1alpha1.Foo) ([]*appsv1.Deployment, error) {
-	labelled, err := deployments.ByIndex(byControllerLabel, indexValue(foo.Namespace, foo.Name))
+	labeled, err := deployments.ByIndex(byControllerLabel, indexValue(foo.Namespace, foo.Name))
 	if err != nil {
 		return nil, fmt.Errorf("list the Deployments with the label of Foo %s: %w", foo.Name, err)
 	}
 	var found []*appsv1.Deployment
-	for _, obj := range labelled {
+	for _, obj := range labeled {
 		if deployment := obj.(*appsv1.Deployment); !metav1.IsControlledBy(deployment, foo) {
 			found = append(found, deployment)
 		}
