@@ -34,7 +34,7 @@ var workloads = []workload{
 		}
 		return quick(ctx, q, key)
 	}},
-	// Ten objects can't be created, for example because of a quota.
+	// The Deployments of ten Foos can't be created, for example because of a quota.
 	{name: "failing", events: once(10), sync: func(context.Context, queue, string) error {
 		return errors.New("exceeded quota")
 	}},
