@@ -32,8 +32,8 @@ const bySettings = "settings"
 // setUp adds a controller to mgr. It calls reconciler for a Foo
 //   - when the Foo is created, when its spec or that annotation changes, when it is being deleted,
 //     and when it is gone;
-//   - when its ConfigMap is created or deleted, and when the ConfigMap's data change, be they text
-//     or binary.
+//   - when its ConfigMap is created or deleted, and when the ConfigMap's data changes, be it text or
+//     binary.
 //
 // Nothing else leads to a call: neither a change of the Foo's status, which reconciler itself
 // writes, nor a change of the ConfigMap's labels, annotations or managedFields, nor the ConfigMap's
@@ -53,7 +53,7 @@ func setUp(ctx context.Context, mgr ctrl.Manager, reconciler reconcile.Reconcile
 		Complete(reconciler)
 }
 
-// dataChanged reports whether a ConfigMap's data have changed. A ConfigMap has no generation that
+// dataChanged reports whether a ConfigMap's data has changed. A ConfigMap has no generation that
 // would show it.
 func dataChanged(update event.UpdateEvent) bool {
 	before, okBefore := update.ObjectOld.(*corev1.ConfigMap)
