@@ -35,7 +35,7 @@ func desiredDeployment(app *App) *appsv1ac.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": app.Name}
 	spec := appsv1ac.DeploymentSpec().
 		WithSelector(metav1ac.LabelSelector().WithMatchLabels(labels)).
-		// Always sent. Every field of an apply configuration is a pointer, so even false is sent.
+		// Always sent. In an apply configuration, a bool is a pointer, so even false is sent.
 		WithPaused(app.Paused).
 		WithTemplate(corev1ac.PodTemplateSpec().
 			WithLabels(labels).
