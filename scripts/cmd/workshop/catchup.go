@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newCatchUpCommand() *cobra.Command {
@@ -33,7 +35,7 @@ caught up until a check passes. To start one again, use "reset".`,
 				if err != nil {
 					return err
 				}
-				command.Printf("%s %s (%s)\n", e.Name(), e.Title, done)
+				command.Println(ui.Wrap(fmt.Sprintf("%s %s (%s)", e.Name(), e.Title, done)))
 			}
 			command.Println("\nIf your editor has one of these files open, reload it.")
 			all, err := exercises.All(theRoot())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -42,8 +43,8 @@ check runs the tests of your fix.`,
 					return err
 				}
 				if !ok {
-					command.Printf("No exercise is open: all %d are passed or caught up. "+
-						"To check one again, name it, such as 01/1.\n", len(found))
+					command.Println(ui.Wrap(fmt.Sprintf("No exercise is open: all %d are passed or caught up. "+
+						"To check one again, name it, such as 01/1.", len(found))))
 					return nil
 				}
 				found = []exercises.Exercise{open}
@@ -71,10 +72,10 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 		return err
 	}
 	if !answer.Right {
-		command.Println(exercises.Wrap("That isn't the cause. " + answer.Because))
+		command.Println(ui.Wrap("That isn't the cause. " + answer.Because))
 		return problem.ErrReported
 	}
-	command.Println(exercises.Wrap("Yes. "+answer.Because) + "\n")
+	command.Println(ui.Wrap("Yes. "+answer.Because) + "\n")
 	return nil
 }
 

@@ -17,11 +17,11 @@ func newDeployCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "deploy CHAPTER",
 		Short: "Run a chapter's program as Pods of a kind cluster",
-		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the node of the
-kind cluster, applies the chapter's manifests, and waits until the program's Pods are ready. It needs docker, and prints each
-command that you would type yourself. Chapters 03 and later can be deployed. For the webhooks of 06 and 07, deploy makes the
-certificate. With --remove it deletes everything again, including the CRD and its objects. With --tdset it deploys the
-solution of the chapter's last exercise, TDSet (03 to 06).`,
+		Long: `Deploy builds an image of a chapter's program (a static binary and nothing else, not root), loads it onto the
+node of the kind cluster, applies the chapter's manifests, and waits until the program's Pods are ready. It needs
+docker, and prints each command that you would type yourself. Chapters 03 and later can be deployed. For the webhooks
+of 06 and 07, deploy makes the certificate. With --remove it deletes everything again, including the CRD and its
+objects. With --tdset it deploys the solution of the chapter's last exercise, TDSet (03 to 06).`,
 		Example: `  ./scripts/workshop up --kind
   ./scripts/workshop deploy 03
   ./scripts/workshop deploy 03 --remove
@@ -40,7 +40,7 @@ solution of the chapter's last exercise, TDSet (03 to 06).`,
 			if err != nil {
 				return err
 			}
-			if _, err := bringUp(command.Context(), c); err != nil {
+			if err := bringUp(command.Context(), c); err != nil {
 				return err
 			}
 			d := program.Deployment{

@@ -19,6 +19,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newDoctorCommand() *cobra.Command {
@@ -33,9 +34,9 @@ what will get in the way and how to fix it. Its exit code is 1 if it finds a pro
 			problems := 0
 			for _, check := range machineChecks() {
 				found := check(m)
-				command.Printf("%s %s\n", found.mark, found.what)
+				command.Println(ui.Wrap(found.mark + " " + found.what))
 				if found.fix != "" {
-					command.Printf("  %s\n", found.fix)
+					command.Println(ui.Wrap("  " + found.fix))
 				}
 				if found.mark == markBad {
 					problems++
@@ -174,14 +175,14 @@ func checkKubectl(m machine) finding {
 		ours := filepath.Join(m.root, ".workshop", "bin")
 		const text = "kubectl is %s, and the API server %s: kubectl supports one minor version of difference"
 		return warn(fmt.Sprintf(text, m.kubectl, m.server), fmt.Sprintf(
-			`put the workshop's kubectl before it, once the cluster has been up: export PATH="%s:$PATH"`, ours))
+			"put the workshop's kubectl before it, once the cluster has been up:\n    export PATH=\"%s:$PATH\"", ours))
 	}
 	return ok("kubectl is " + m.kubectl)
 }
 
 // checkKubeconfig finds out on which cluster kubectl and the chapters' programs act.
 func checkKubeconfig(m machine) finding {
-	const fix = `in each terminal: eval "$(./scripts/workshop env)"`
+	const fix = "in each terminal:\n    eval \"$(./scripts/workshop env)\""
 	const act = ", so kubectl and the chapters' programs "
 	switch kubeconfig := m.env("KUBECONFIG"); kubeconfig {
 	case m.ours:

@@ -45,7 +45,7 @@ clusters ("docker image ls" shows them). To get rid of everything, remove the fo
 				return "", err
 			})
 			if err == nil {
-				command.Println(summary)
+				command.Println(ui.Wrap(summary))
 			}
 			return err
 		},

@@ -3,6 +3,7 @@ package main
 // The commands about one exercise: hint, solution and reset.
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -19,8 +20,7 @@ func aboutOneExercise(command *cobra.Command, do func(*cobra.Command, exercises.
 	command.Example = fmt.Sprintf("  ./scripts/workshop %s 01/1", command.Name())
 	command.Args = func(command *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("which exercise? Name one by chapter and number: ./scripts/workshop %s 01/1",
-				command.Name())
+			return errors.New("which exercise? Name one by chapter and number, such as 01/1")
 		}
 		return nil
 	}
@@ -92,8 +92,8 @@ seen. You have to pass the exercise again, and a ticket asks for its cause again
 		case err != nil:
 			return err
 		case kept != "":
-			command.Printf("%s is restored, so %s isn't passed any more. Your version is kept: %s\n"+
-				"Hints that you have seen stay seen.\n", file, exercise.Name(), kept)
+			command.Println(ui.Wrap(fmt.Sprintf("%s is restored, so %s isn't passed any more. Your version is kept: %s\n"+
+				"Hints that you have seen stay seen.", file, exercise.Name(), kept)))
 		case changed:
 			command.Printf("%s was missing, and is restored.\n", file)
 		default:

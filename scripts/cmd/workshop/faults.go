@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +18,7 @@ import (
 	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newFaultsCommand() *cobra.Command {
@@ -41,7 +40,8 @@ the faults. Flags after -- are the program's.`,
 		},
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return listFaults(command.OutOrStdout())
+				listFaults(command)
+				return nil
 			}
 			chapter, err := oneChapter(args[:1])
 			if err != nil {
@@ -56,22 +56,12 @@ the faults. Flags after -- are the program's.`,
 	}
 }
 
-func listFaults(w io.Writer) error {
-	var hints strings.Builder
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func listFaults(command *cobra.Command) {
 	for _, fault := range faults.All() {
-		fmt.Fprintf(table, "%s\t%s\n", fault.Name, fault.Does)
-		if fault.Hint != "" {
-			fmt.Fprintf(&hints, "\n%s: %s\n", fault.Name, fault.Hint)
-		}
+		command.Println(ui.Item(fmt.Sprintf("%-5s", fault.Name), fault.Does+fault.Hint))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, `
-./scripts/workshop faults 01 F4a tries one. Which chapter survives which: scripts/acceptance/MATRIX.md
-%s`, hints.String())
-	return err
+	command.Println("\nTo try one: ./scripts/workshop faults 01 F4a\n" +
+		"Which chapter survives which: scripts/acceptance/MATRIX.md")
 }
 
 func tryFault(command *cobra.Command, chapter chapters.Chapter, fault faults.Fault, flags []string) error {

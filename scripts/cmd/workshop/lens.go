@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,7 +142,7 @@ func runLens(command *cobra.Command, flags lensFlags, programs []lens.Program, l
 		return err
 	}
 	defer server.Close()
-	fmt.Fprintf(command.OutOrStdout(), "Lens: %s\nPress Ctrl-C to stop it.\n", server.URL())
+	command.Printf("Lens shows %s: %s\nPress Ctrl-C to stop it.\n", session.Controls().Title, server.URL())
 	if !flags.noOpen {
 		openBrowser(ctx, server.URL())
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,7 @@ import (
 
 	"example.com/operators/scripts/internal/judge"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 const (
@@ -67,12 +69,13 @@ func run(ctx context.Context, args []string) int {
 		fmt.Fprintln(os.Stderr, "workshop: interrupted")
 		return exitInterrupted
 	case !understood:
-		fmt.Fprintf(os.Stderr, "workshop: %v\nUsage: %s\nSee: %s --help\n", err, command.UseLine(), command.CommandPath())
+		fmt.Fprintln(os.Stderr, ui.Wrap(fmt.Sprintf("workshop: %v", err)))
+		fmt.Fprintf(os.Stderr, "Usage: %s\nSee: %s --help\n", command.UseLine(), command.CommandPath())
 		return exitWrongUsage
 	case errors.Is(err, problem.ErrReported):
 		return exitCode(err)
 	default:
-		fmt.Fprintln(os.Stderr, "workshop: "+problem.Format(err))
+		fmt.Fprintln(os.Stderr, ui.Wrap("workshop: "+problem.Format(err)))
 		return exitCode(err)
 	}
 }
@@ -105,7 +108,7 @@ func newRootCommand() *cobra.Command {
 		Short: "Kubernetes operators, from the wire up",
 		Long: `Kubernetes operators, from the wire up: a real Kubernetes control plane on this machine, and the course's
 chapters on it. It keeps all its files in .workshop/, and never reads or writes ~/.kube/config.`,
-		Example: `  ./scripts/workshop up                  # a cluster, in seconds (the first time: minutes)
+		Example: `  ./scripts/workshop up                  # a cluster (the first time, this takes minutes)
   ./scripts/workshop kubectl get nodes   # look at it
   ./scripts/workshop down                # stop it and keep its data`,
 		SilenceUsage:      true, // an error's sentence is enough
@@ -133,9 +136,12 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 	addGroup(root, "Author",
 		newTestCommand(), newDocsCommand())
 	root.SetHelpCommandGroupID("Learn")
-	root.SetUsageTemplate(root.UsageTemplate() + `{{if not .HasParent}}
-WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop"; WORKSHOP_ON=kind is --on kind.
+	template := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 78")
+	root.SetUsageTemplate(template + `{{if not .HasParent}}
+WORKSHOP_CLUSTER=name in the environment picks another cluster than "workshop".
+WORKSHOP_ON=kind is --on kind.
 {{end}}`)
+	wrapHelp(root)
 	return root
 }
 
@@ -149,6 +155,16 @@ func knownCommand(root *cobra.Command, args []string) error {
 		return fmt.Errorf("%w; did you mean %s?", unknown, strings.Join(near, " or "))
 	}
 	return unknown
+}
+
+// insideParagraph matches a line break of the source, which isn't one of the text.
+var insideParagraph = regexp.MustCompile(`(\S)\n([^\s-])`)
+
+func wrapHelp(command *cobra.Command) {
+	command.Long = ui.Wrap(insideParagraph.ReplaceAllString(command.Long, "$1 $2"))
+	for _, child := range command.Commands() {
+		wrapHelp(child)
+	}
 }
 
 func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {

@@ -137,7 +137,7 @@ func suggest(kind string) string {
 	if len(suggestions[kind]) == 0 {
 		return ""
 	}
-	return "\nTry in another terminal:\n  " + strings.Join(suggestions[kind], "\n  ")
+	return "\nTry in another terminal:\n    " + strings.Join(suggestions[kind], "\n    ")
 }
 
 // untilCleanedUp returns a context for the program. After the end of ctx, it lasts until cleanUp has

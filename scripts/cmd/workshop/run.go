@@ -17,6 +17,7 @@ import (
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newRunCommand() *cobra.Command {
@@ -38,8 +39,7 @@ program that you wrote, as in "run 03/9".`,
   ./scripts/workshop run 07 --store v1`,
 		Args: func(command *cobra.Command, args []string) error {
 			if dash := command.ArgsLenAtDash(); len(args) == 0 || dash == 0 || len(args) > 1 && dash != 1 {
-				return errors.New("which program? Name one chapter, and after -- the program's own flags: " +
-					"./scripts/workshop run 01 -- -v 4")
+				return errors.New("which program? Name one chapter, and after -- the program's own flags, as in 01 -- -v 4")
 			}
 			return nil
 		},
@@ -76,7 +76,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	running, end := ready.untilCleanedUp(ctx)
 	defer end()
 
-	fmt.Fprintln(os.Stderr, ready.introduction())
+	fmt.Fprintln(os.Stderr, ui.Wrap(ready.introduction()))
 	flags = append(ready.flags, flags...)
 	command := process.NewCommand(running, 40*time.Second, ready.binary, flags...)
 	command.Env = process.Environment(flags, nil)
@@ -92,12 +92,12 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 func (r *prepared) introduction() string {
 	p := r.program
 	text := fmt.Sprintf("Running %s on cluster %q as %s/%s. Press Ctrl-C to stop it.\n"+
-		"Applied: its CRD, its permissions, and %s, which is deleted at the end unless it was there before.",
+		"Applied: its CRD, its permissions, and %s, which is deleted at the end unless it was there before. The rest stays.",
 		p.Name, r.cluster.Name(), p.Namespace, p.ServiceAccount, relative(p.Examples[len(p.Examples)-1]))
 	text += suggest(p.Kind)
 	if p.Webhooks != "" && r.stopServing == nil {
 		text += "\nIt runs without its webhooks, because an API server in a container can't call this machine's loopback. " +
-			"To run it in the cluster with its webhooks: ./scripts/workshop deploy " + p.Name[:2]
+			"To run it in the cluster with its webhooks:\n    ./scripts/workshop deploy " + p.Name[:2]
 	}
 	return text
 }

@@ -24,7 +24,7 @@ func newTestCommand() *cobra.Command {
 	var full bool
 	command := &cobra.Command{
 		Use:   "test [CHAPTER...|CHAPTER/K...]",
-		Short: "Run what CI runs, everything about a chapter, or the tests of one promise",
+		Short: "Run what CI runs, or the tests of a chapter or a promise",
 		Long: `Test checks, within minutes, what no change may break: the repository's layout, the links and code in its
 texts, what vet and staticcheck report, the chapters' own tests, and that the judge finds bugs and accuses no correct
 operator. It also runs the behavior contract against the chapters' programs: all promises while nothing goes wrong,

@@ -9,6 +9,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/kind"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 func newUpCommand() *cobra.Command {
@@ -32,11 +33,10 @@ kind cluster, all other commands use it, unless you add --on kwok.`,
 			if err != nil {
 				return err
 			}
-			outcome, err := bringUp(command.Context(), c)
-			if err != nil {
+			if err := bringUp(command.Context(), c); err != nil {
 				return err
 			}
-			return summarize(command, c, outcome)
+			return summarize(command, c)
 		},
 	}
 	defaultImage, _, _ := strings.Cut(kind.DefaultImage, "@") // without its digest
@@ -66,7 +66,7 @@ func clusterToUp(containers bool, image string) (cluster.Backend, error) {
 	return c, nil
 }
 
-func summarize(command *cobra.Command, c cluster.Backend, outcome cluster.Outcome) error {
+func summarize(command *cobra.Command, c cluster.Backend) error {
 	status, err := c.Status(command.Context())
 	if err != nil {
 		return err
@@ -75,11 +75,11 @@ func summarize(command *cobra.Command, c cluster.Backend, outcome cluster.Outcom
 	if c.Nodes() == cluster.Containers {
 		nodes = "its node is a container of kind"
 	}
-	command.Printf(`Cluster %q is up: Kubernetes %s, %s (%s).
+	command.Printf(`Cluster %q is up: Kubernetes %s, %s.
 
   ./scripts/workshop kubectl get nodes   the matching kubectl
-  eval "$(./scripts/workshop env)"       in each terminal, for kubectl, go and the chapters' programs
-`, c.Name(), status.Version, nodes, outcome)
+  eval "$(./scripts/workshop env)"       in each terminal, for kubectl and go
+`, c.Name(), status.Version, nodes)
 	return nil
 }
 
@@ -95,7 +95,7 @@ func newStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			command.Printf("Cluster %q %s\n", c.Name(), statusText(c, status))
+			command.Println(ui.Wrap(fmt.Sprintf("Cluster %q %s", c.Name(), statusText(c, status))))
 			if !status.Ready {
 				return problem.ErrReported
 			}
@@ -120,5 +120,5 @@ func statusText(c cluster.Backend, status cluster.Status) string {
 	if len(down) == 0 {
 		return "is not ready yet"
 	}
-	return fmt.Sprintf("is not ready. Down: %s. To start what is down: %s", strings.Join(down, ", "), toUp(c))
+	return fmt.Sprintf("is not ready. Down: %s. To start what is down:\n    %s", strings.Join(down, ", "), toUp(c))
 }

@@ -96,17 +96,17 @@ func kubectlOn(c cluster.Backend) cluster.Kubectl {
 // ensureUp returns the cluster when it is ready.
 func ensureUp(ctx context.Context) (cluster.Backend, error) {
 	c := theCluster()
-	_, err := bringUp(ctx, c)
-	return c, err
+	return c, bringUp(ctx, c)
 }
 
 // bringUp builds what is missing, and starts the cluster.
-func bringUp(ctx context.Context, c cluster.Backend) (cluster.Outcome, error) {
+func bringUp(ctx context.Context, c cluster.Backend) error {
 	show := ui.New(os.Stderr)
 	if err := ensureBuilt(ctx, show, c.Nodes()); err != nil {
-		return "", err
+		return err
 	}
-	return cluster.UpShown(ctx, show, c)
+	_, err := cluster.UpShown(ctx, show, c)
+	return err
 }
 
 // ensureBuilt builds the control plane, or just kubectl for kind, whose node image has the rest.
@@ -120,13 +120,13 @@ func ensureBuilt(ctx context.Context, show *ui.UI, nodes cluster.Nodes) error {
 }
 
 // firstBuildNote is shown during a first build. The exercise needs neither a cluster nor any module.
-const firstBuildNote = `Kubernetes is built from source, once. That took eight minutes on two cores. If you press
-Ctrl-C, the next command continues where the build stopped.
+const firstBuildNote = `Kubernetes is built from source, once. That took eight minutes on two cores.
+If you press Ctrl-C, the next command continues where the build stopped.
 Meanwhile, in another terminal, in an editor or on the web:
-   2 minutes   01-raw-watch/exercises/0-first-loop/README.md: fix your first bug
-   3 minutes   README.md: the chapters, and how to read one
-  10 minutes   01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
-   5 minutes   scripts/MUSEUM.md: how well-known operators fail`
+- 2 minutes: 01-raw-watch/exercises/0-first-loop/README.md, fix your first bug
+- 3 minutes: README.md, the chapters, and how to read one
+- 10 minutes: 01-raw-watch/README.md, "The problem": guess the answers now, type the commands later
+- 5 minutes: scripts/MUSEUM.md, how well-known operators fail`
 
 // fewPackages are compiled within seconds.
 const fewPackages = 50

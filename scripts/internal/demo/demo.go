@@ -28,6 +28,7 @@ import (
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
 )
 
 const (
@@ -46,7 +47,6 @@ type Demo struct {
 	Out     io.Writer       // gets the narration
 
 	tour
-	createsCRD bool   // the CRD didn't exist before
 	kubeconfig string // the program's
 	client     kubernetes.Interface
 	dynamic    dynamic.Interface
@@ -131,7 +131,7 @@ func (d *Demo) relative(text string) string {
 // runStep does one step, waits for its result, and shows it.
 func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 	d.heading("%d. %s", number, s.title)
-	fmt.Fprintln(d.Out, s.question)
+	fmt.Fprintln(d.Out, ui.Wrap(s.question))
 	if s.before != nil {
 		if err := s.before(d); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 		return err
 	}
 	d.showRequests(requests)
-	fmt.Fprintf(d.Out, "\n=> %s\n", s.answer)
+	fmt.Fprintln(d.Out, "\n"+ui.Item("=> ", s.answer))
 	return nil
 }
 
@@ -283,8 +283,9 @@ func (d *Demo) showRequests(requests []audit.Request) {
 		fmt.Fprintf(d.Out, "    and to read: %s\n", strings.Join(counts, ", "))
 	}
 	if conflict {
-		fmt.Fprint(d.Out, "  409 is a conflict: somebody else, such as Kubernetes' own controllers, had changed the object\n"+
-			"  since the program read it. So the API server refused the write, and the program looked again.\n")
+		fmt.Fprintln(d.Out, ui.Item("  ", "409 is a conflict: somebody else, such as Kubernetes' own controllers, "+
+			"had changed the object since the program read it. So the API server refused the write, and the "+
+			"program looked again."))
 	}
 }
 

@@ -4,7 +4,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,18 +14,14 @@ import (
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // prepare applies the CRD, creates an empty namespace, and gives the program its permissions there.
 func (d *Demo) prepare(ctx context.Context) error {
 	parts := d.Chapter.Parts()
-	there, err := d.Kubectl.Run(ctx, "get", "--ignore-not-found", "--output", "name", "-f", parts.CRD)
-	if err != nil {
-		return err
-	}
-	d.createsCRD = there == ""
-	fmt.Fprintf(d.Out, "Applying %s. The program has the permissions in %s.\n",
-		d.relative(parts.CRD), d.relative(parts.Permissions))
+	fmt.Fprintln(d.Out, ui.Wrap(fmt.Sprintf("Applying %s. The program has the permissions in %s.",
+		d.relative(parts.CRD), d.relative(parts.Permissions))))
 	// Webhooks that a killed `run` has left would reject the tour's objects.
 	if err := program.DeleteWebhooks(ctx, d.Kubectl); err != nil {
 		return err
@@ -44,12 +39,7 @@ func (d *Demo) prepare(ctx context.Context) error {
 func (d *Demo) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	err := operator.DeleteNamespace(ctx, d.client, d.dynamic, namespace, d.resource)
-	if d.createsCRD { // the chapter's text creates it
-		_, crdErr := d.Kubectl.Run(ctx, "delete", "--ignore-not-found", "-f", d.Chapter.Parts().CRD)
-		err = errors.Join(err, crdErr)
-	}
-	return err
+	return operator.DeleteNamespace(ctx, d.client, d.dynamic, namespace, d.resource)
 }
 
 // startProgram starts the program for the tour's namespace.
@@ -64,7 +54,7 @@ func (d *Demo) startProgram() (started *process.Replica, logFile string, err err
 	}
 	args := []string{"--namespace", namespace}
 	commandLine := slices.Concat(d.env, []string{d.Program.Name}, args)
-	fmt.Fprintf(d.Out, "\nStarting the program: %s\n", d.relative(strings.Join(commandLine, " ")))
+	fmt.Fprintf(d.Out, "\nStarting the program:\n    %s\n", d.relative(strings.Join(commandLine, " ")))
 	started, err = process.StartReplica(process.Options{
 		Binary: d.Binary, Args: append(args, "--kubeconfig", d.kubeconfig), Env: d.env, Output: log, OwnGroup: true,
 	})

@@ -116,16 +116,15 @@ func tdsetTour(sample, root string) tour {
 			{
 				title: "Create a TDSet",
 				question: "It asks for 5 replicas from 9 to 17, 3 from 17 to 19, 2 from 19 to 0, 2 from 1 to 7, and 3 " +
-					"from 7 to 9.\n" +
-					"These hours are in UTC. How many replicas should there be now?",
+					"from 7 to 9. These hours are in UTC. How many replicas should there be now?",
 				kubectl: []string{"apply", "-f", sample},
 				waitFor: ready,
 				answer:  "The program created a Deployment for this hour. Now it sleeps until NEXT CHANGE.",
 			},
 			{
 				title: "A day in half a minute",
-				question: "Let's not wait a whole day. Hours depend on the time zone, and programs read zones from files.\n" +
-					"This program's file for " + fastZone + " sets clocks forward by an hour each second.\n" +
+				question: "Let's not wait a whole day. Hours depend on the time zone, and programs read zones from files. " +
+					"This program's file for " + fastZone + " sets clocks forward by an hour each second. " +
 					"How many replicas will there be from 0 to 1, which no window includes?",
 				before:  beginDay,
 				kubectl: zone(fastZone),
@@ -166,7 +165,7 @@ func tdsetTour(sample, root string) tour {
 					{"--for", "delete", "service/" + name},
 					{"--for", "delete", "pod", "--all"},
 				},
-				answer: "The program scaled the Deployment to zero, waited for the Pods, and removed its finalizer.\n" +
+				answer: "The program scaled the Deployment to zero, waited for the Pods, and removed its finalizer. " +
 					"Then the garbage collector deleted the rest.",
 			},
 		}},

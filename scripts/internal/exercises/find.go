@@ -10,6 +10,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // Find returns the exercises of a chapter (1, 01, 01-raw-watch), or one, by chapter and number
@@ -97,5 +98,5 @@ func Next(root string, all []Exercise, after Exercise) (string, error) {
 	if next.Core {
 		what = "The next exercise on the core path"
 	}
-	return fmt.Sprintf("%s: %s %s, %s", what, next.Name(), next.Title, next.Path(ReadmeFile)), nil
+	return ui.Wrap(fmt.Sprintf("%s: %s %s, %s", what, next.Name(), next.Title, next.Path(ReadmeFile))), nil
 }

@@ -55,7 +55,7 @@ func NextHint(root string, e Exercise, colours ui.Palette) (string, error) {
 		return "", err
 	}
 	hint := hints[shown-1]
-	page := colours.Bold.Sprintf("Hint %d of %d: %s", shown, len(hints), hint.Title) + "\n\n" + Wrap(hint.Text) + "\n\n"
+	page := colours.Bold.Sprintf("Hint %d of %d: %s", shown, len(hints), hint.Title) + "\n\n" + ui.Wrap(hint.Text) + "\n\n"
 	if shown == len(hints) {
 		page += fmt.Sprintf("That was the last one. The solution: ./scripts/workshop solution %s --spoil\n", e.Name())
 	}

@@ -12,7 +12,7 @@ func TestNextHint(t *testing.T) {
 	const (
 		first  = "Hint 1 of 3: A nudge\n\nRead it.\n\n"
 		second = "Hint 2 of 3: An approach\n\nUse it.\n\n"
-		last   = "Hint 3 of 3: Nearly the answer\n\n```sh\n# not a heading\na + b\n```\n\n" +
+		last   = "Hint 3 of 3: Nearly the answer\n\n    # not a heading\n    a + b\n\n" +
 			"That was the last one. The solution: ./scripts/workshop solution 01/1 --spoil\n"
 	)
 	show := func() string {

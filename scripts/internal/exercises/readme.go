@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mitchellh/go-wordwrap"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // Readme has the parts of a README that the commands show. A part that the README lacks is empty.
@@ -71,9 +71,6 @@ func (e Exercise) ReadAnswer() (string, error) {
 	return plainText(answer), nil
 }
 
-// textColumns is the width of plain text, which fits into any terminal.
-const textColumns = 78
-
 var (
 	markdownLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	// ownLine matches lines that can't be joined with the one before: code, rows of a table, items
@@ -81,19 +78,24 @@ var (
 	ownLine = regexp.MustCompile(`^(    |\||- |> |\d+\. )`)
 )
 
-// plainText replaces Markdown's links by their text, removes the marks of bold text, and makes each
-// paragraph a single line. See Wrap.
+// plainText replaces Markdown's links by their text, removes the marks of bold text, indents code, and
+// makes each paragraph a single line. See ui.Wrap.
 func plainText(markdown string) string {
 	var text strings.Builder
 	before, inCode := "", false
 	markdown = strings.ReplaceAll(markdownLink.ReplaceAllString(markdown, "$1"), "**", "")
 	for line := range strings.Lines(strings.TrimSpace(markdown)) {
 		line = strings.TrimRight(line, " \r\n")
-		isFence := strings.HasPrefix(line, "```")
-		inCode = inCode != isFence
+		if strings.HasPrefix(line, "```") {
+			before, inCode = "", !inCode
+			continue
+		}
+		if inCode {
+			line = strings.TrimRight("    "+line, " ")
+		}
 		switch {
 		case text.Len() == 0:
-		case inCode || isFence || line == "" || before == "" || ownLine.MatchString(line):
+		case line == "" || before == "" || ownLine.MatchString(line):
 			text.WriteString("\n")
 		default:
 			text.WriteString(" ")
@@ -105,34 +107,9 @@ func plainText(markdown string) string {
 	return text.String()
 }
 
-// linePrefix matches the mark of a quotation or of a list's item.
-var linePrefix = regexp.MustCompile(`^(> |- |\d+\. )?`)
-
-// Wrap breaks lines that don't fit into a terminal, between words. It repeats the mark of a quotation,
-// indents the items of a list, and leaves code and tables alone.
-func Wrap(text string) string {
-	lines := strings.Split(text, "\n")
-	inCode := false
-	for i, line := range lines {
-		isFence := strings.HasPrefix(line, "```")
-		inCode = inCode != isFence
-		if inCode || isFence || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "|") {
-			continue
-		}
-		prefix := linePrefix.FindString(line)
-		next := prefix
-		if prefix != "> " {
-			next = strings.Repeat(" ", len(prefix))
-		}
-		wrapped := wordwrap.WrapString(line[len(prefix):], uint(textColumns-len(prefix)))
-		lines[i] = prefix + strings.ReplaceAll(wrapped, "\n", "\n"+next)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // FirstLines wraps a text. If it has more lines than the limit, a note says which file has the rest.
 func FirstLines(text string, limit int, file string) string {
-	lines := strings.Split(Wrap(text), "\n")
+	lines := strings.Split(ui.Wrap(text), "\n")
 	if len(lines) <= limit {
 		return strings.Join(lines, "\n")
 	}

@@ -45,18 +45,3 @@ Somebody adds two numbers with
 		t.Errorf("three lines: got\n%s", short)
 	}
 }
-
-func TestWrap(t *testing.T) {
-	long := strings.Repeat("kube-apiserver ", 6)
-	five := strings.TrimSpace(strings.Repeat("kube-apiserver ", 5))
-	for text, want := range map[string]string{
-		"> " + long:              "> " + five + "\n> kube-apiserver",
-		"- " + long:              "- " + five + "\n  kube-apiserver",
-		"```\n" + long + "\n```": "```\n" + long + "\n```",
-		"    " + long:            "    " + long,
-	} {
-		if got := strings.TrimRight(Wrap(text), " "); got != strings.TrimRight(want, " ") {
-			t.Errorf("Wrap(%q):\n%s", text, got)
-		}
-	}
-}

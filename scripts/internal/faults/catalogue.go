@@ -25,10 +25,11 @@ type Fault struct {
 	// Why says when this happens and what the operator must do, and Lesson where the course teaches
 	// it: a path in the repository.
 	Why, Lesson string
-	// Does says what happens when the fault begins, and Hint what helps to see its effect.
-	Does, Hint string
+	// Does says what happens when the fault begins, Hint what helps to see its effect, and Hit what it
+	// counts, in the plural.
+	Does, Hint, Hit string
 	// Try is what a learner should do while it lasts: Scale, Delete or both, in that order. See says
-	// afterwards what there was to see.
+	// afterwards what there was to see, whatever the learner did, if the fault hit anything.
 	Try []string
 	See string
 	// Lasts is how long the judge lets it last.
@@ -83,8 +84,9 @@ func All() []Fault {
 			Lesson: "02-informers/README.md",
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
+			Hit:   "watches cut",
 			Try:   []string{Scale},
-			See:   "Each watch that was cut was followed by a new one from the last known version, so no change was lost.",
+			See:   "Each watch that is cut is followed by a new one from the last known version, so no change is lost.",
 			Lasts: 3 * time.Second,
 			begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting() },
 		},
@@ -95,8 +97,9 @@ func All() []Fault {
 				"and work out for itself what has been deleted.",
 			Lesson: "02-informers/README.md",
 			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
+			Hit:    "events held back",
 			Try:    []string{Delete, Scale},
-			See:    "The program missed what you did. After the 410 it listed everything again, and compared.",
+			See:    "The program missed these events. After the 410 it listed everything again, and compared.",
 			Lasts:  time.Second,
 			begin:  noEvents,
 			end:    (*faultproxy.Proxy).GoneAsEvent,
@@ -106,8 +109,9 @@ func All() []Fault {
 			Why:    "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.",
 			Lesson: "02-informers/README.md",
 			Does:   "the program's connections are closed, and so is each new one. You can still reach the API server",
+			Hit:    "connections closed or refused",
 			Try:    []string{Scale},
-			See:    "The program kept trying to connect. Once it could, it caught up with what you had changed meanwhile.",
+			See:    "The program keeps trying to connect. Once it can, it catches up with whatever has changed meanwhile.",
 			Lasts:  3 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Down() },
 		},
@@ -116,8 +120,9 @@ func All() []Fault {
 			Why:    "A failed write must be retried, because nobody else will do it.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 500",
+			Hit:    "writes refused",
 			Try:    []string{Scale},
-			See:    "The write failed. From chapter 03 on, the key waits in a queue and is retried. Chapters 01 and 02 lose it.",
+			See:    "From chapter 03 on, the key of a failed write waits in a queue and is retried. Chapters 01 and 02 lose it.",
 			Lasts:  3 * time.Second,
 			begin:  failWrites(http.StatusInternalServerError),
 		},
@@ -126,6 +131,7 @@ func All() []Fault {
 			Why:    "The API server is protecting itself from overload. The operator must wait and try again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 429, which asks the client to retry in a second",
+			Hit:    "writes refused",
 			Try:    []string{Scale},
 			See:    "client-go repeats such a write itself, a second later. Chapter 01 doesn't use client-go, and loses it.",
 			Lasts:  3 * time.Second,
@@ -138,6 +144,7 @@ func All() []Fault {
 				"again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 409 Conflict",
+			Hit:    "writes refused",
 			Try:    []string{Scale},
 			See:    "After a conflict, a program must read and decide again. From chapter 03 on, the queue makes it do so.",
 			Lasts:  3 * time.Second,
@@ -150,6 +157,7 @@ func All() []Fault {
 				"won't be sent again.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
+			Hit:    "kills",
 			Try:    []string{Delete},
 			See:    "The new process got no event for the rest of the work. It listed everything, and found it by comparing.",
 			Kills:  true,
@@ -160,16 +168,18 @@ func All() []Fault {
 			Why:    "A network that drops packets doesn't close the connection. Only a client that sends pings notices.",
 			Lesson: "02-informers/README.md",
 			Does:   "the connection is frozen: it stays open, but no bytes get through",
+			Hit:    "connections frozen",
 			Try:    []string{Scale},
-			See:    "Nothing arrived, and nothing failed until a ping got no answer. Then the program opened a new connection.",
-			Hint: "a program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
-				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5.",
+			See:    "Nothing arrives, and nothing fails until a ping gets no answer. Then the program opens a new connection.",
+			Hint: "\nA program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
+				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5",
 			Lasts: 8 * time.Second,
 			begin: func(t Target) *faultproxy.Fault { return t.Proxy.Freeze() },
 		},
 		{
 			Name: "F6b", Label: "watches go silent", Title: "watches that go silent",
 			Does: "the watches go silent: their connection works, but no events arrive",
+			Hit:  "events held back",
 			Try:  []string{Scale},
 			See: "No chapter's program notices, because client-go has no timeout for a silent watch. " +
 				"03-workqueue/more/production.md shows how to set one.",
@@ -183,7 +193,8 @@ func All() []Fault {
 				"there are two leaders.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "requests for the Lease get no response, but all others do",
-			See:      "The leader gave up and was started again before its lease ran out, so there was never a second leader.",
+			Hit:      "requests without a response",
+			See:      "A leader gives up and is started again before its lease runs out, so there is never a second leader.",
 			Replicas: true,
 			begin:    func(t Target) *faultproxy.Fault { return t.Proxy.Hang(faultproxy.Resource("leases")) },
 		},
@@ -200,8 +211,9 @@ func All() []Fault {
 			Why:    "Permissions change while operators run. Once they are back, the operator must retry what was refused.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program's requests for Deployments are answered with 403 Forbidden",
+			Hit:    "requests refused",
 			Try:    []string{Scale},
-			See:    "The API server refused the write. It must be retried once the permission is back.",
+			See:    "What was refused must be retried once the permission is back.",
 			Lasts:  3 * time.Second,
 			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Forbid(faultproxy.Resource(t.Owned...)) },
 		},
@@ -211,6 +223,7 @@ func All() []Fault {
 				"or reverts newer changes.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
+			Hit:    "events delayed",
 			Try:    []string{Scale, Delete},
 			See:    "For 5 seconds the program worked with an old cache. Did it write anything that it shouldn't have?",
 			Lasts:  9 * time.Second,

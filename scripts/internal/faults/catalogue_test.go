@@ -18,7 +18,7 @@ func TestCatalogue(t *testing.T) {
 	for _, fault := range All() {
 		explained := fault.Unsurvived || fault.Why != "" && fault.Lesson != ""
 		if fault.Label == "" || fault.Title == "" || fault.Does == "" || !explained ||
-			fault.LeaderDies != (fault.begin == nil) {
+			fault.LeaderDies != (fault.Hit == "") || fault.LeaderDies != (fault.begin == nil) {
 			t.Errorf("%s lacks something: %+v", fault.Name, fault)
 		}
 		if seen[strings.ToLower(fault.Name)] {
@@ -54,7 +54,7 @@ func TestPrintedRequests(t *testing.T) {
 		told.request(r)
 	}
 	told.request(audit.Request{Verb: "get", Code: 200})
-	told.print(theFault, "hit %d", 1)
+	told.print(theFault, "writes refused so far: %d", 1)
 	told.heading("%s", "over")
 	want := `request   list foos: 200
 request   watch foos: 410
@@ -64,7 +64,7 @@ request   update foos/status a/x: 200
 request   1 read
 request   get /version: 403
 request   1 read
-fault     hit 1
+fault     writes refused so far: 1
 
 == over
 `

@@ -56,15 +56,15 @@ func (t *printer) heading(format string, args ...any) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.printReads()
-	fmt.Fprintf(t.out, "\n%s\n", t.colours.Bold.Sprintf("== "+format, args...))
+	fmt.Fprintf(t.out, "\n%s\n", t.colours.Bold.Sprint(ui.Item("== ", fmt.Sprintf(format, args...))))
 }
 
-// note prints a line for the learner.
+// note prints a text for the learner.
 func (t *printer) note(text string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.printReads()
-	fmt.Fprintf(t.out, "   %s\n", text)
+	fmt.Fprintln(t.out, ui.Wrap("   "+text))
 }
 
 func (t *printer) printReads() {

@@ -127,11 +127,13 @@ func (s *session) inject(ctx context.Context) {
 	case <-s.Turns:
 	}
 	s.heading("%s ends", s.Fault.Name)
-	if last := s.Fault.End(proxy); last != nil {
-		s.print(theFault, "at the end: hit %d", last.Hits())
-	}
+	s.Fault.End(proxy)
 	stop()
 	_ = s.untilIdle(ctx) // so that the last line is what there was to see
+	if fault.Hits() == 0 {
+		s.note("0 " + s.Fault.Hit + ", because nothing that it acts on happened meanwhile.")
+		return
+	}
 	s.note(s.Fault.See)
 }
 
@@ -142,7 +144,7 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 	go func() {
 		defer close(done)
 		for hits := 1; fault.Wait(ctx, hits) == nil; hits++ {
-			s.print(theFault, "hit %d", hits)
+			s.print(theFault, "%s so far: %d", s.Fault.Hit, hits)
 		}
 	}()
 	return func() {

@@ -5,8 +5,6 @@ package gobuild
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -19,12 +17,11 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// Progress is how far a build is. Of and Left are 0 while they are unknown.
+// Progress is how far a build is.
 type Progress struct {
-	Packages int           // compiled so far
-	Of       int           // packages that this build compiles; those in Go's cache don't count
-	Left     time.Duration // an estimate, until the last package is compiled
-	Modules  int           // fetched so far
+	Packages int // compiled so far
+	Of       int // packages that this build compiles, without those in Go's cache; 0 if not known yet
+	Modules  int // fetched so far
 }
 
 func (p Progress) String() string {
@@ -33,16 +30,11 @@ func (p Progress) String() string {
 	case p.Packages == 0 && p.Modules > 0:
 		return english.Sprintf("%d modules fetched", p.Modules)
 	case p.Of == 0:
-		return english.Sprintf("%d packages", p.Packages)
+		return english.Sprintf("package %d", p.Packages)
+	case p.Packages == p.Of:
+		return "linking"
 	}
-	text := english.Sprintf("%d of %d packages", p.Packages, p.Of)
-	if p.Packages == p.Of {
-		return text + ", linking"
-	}
-	if p.Left > 0 {
-		text += fmt.Sprintf(", about %.0f min left", math.Ceil(p.Left.Minutes()))
-	}
-	return text
+	return english.Sprintf("package %d of %d", p.Packages, p.Of)
 }
 
 // lastMessages is how many of go's last messages an error shows.
@@ -56,7 +48,6 @@ type Watcher struct {
 
 	mu       sync.Mutex // guards the fields below
 	progress Progress
-	begun    time.Time
 	compiled sets.Set[string]
 }
 
@@ -65,7 +56,7 @@ func NewWatcher(report func(Progress)) *Watcher {
 	if report == nil {
 		report = func(Progress) {}
 	}
-	w := &Watcher{report: report, begun: time.Now(), compiled: sets.New[string]()}
+	w := &Watcher{report: report, compiled: sets.New[string]()}
 	w.Do = w.read
 	return w
 }
@@ -86,7 +77,6 @@ func (w *Watcher) read(line string) {
 		w.messages = w.messages[max(0, len(w.messages)-lastMessages):]
 		return
 	}
-	w.estimate()
 	w.report(w.progress)
 }
 
@@ -121,14 +111,5 @@ func (w *Watcher) counted(stale []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.progress.Of = w.compiled.Union(sets.New(stale...)).Len()
-	w.estimate()
 	w.report(w.progress)
-}
-
-// estimate takes the time for each package to be the same. It says nothing before a hundredth is
-// done.
-func (w *Watcher) estimate() {
-	if done, all := w.progress.Packages, w.progress.Of; done > 0 && done >= all/100 {
-		w.progress.Left = time.Duration(float64(time.Since(w.begun)) * float64(all-done) / float64(done))
-	}
 }

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -23,11 +21,11 @@ func TestWatcher(t *testing.T) {
 		},
 		"joins the pieces of a line": {
 			[]string{"inter", "nal/abi\nre", "flect\nhal"},
-			"2 packages", nil,
+			"package 2", nil,
 		},
 		"keeps messages": {
 			[]string{"fmt\n# k8s.io/api\nx.go:1:2: undefined: y\n"},
-			"1 packages", []string{"# k8s.io/api", "x.go:1:2: undefined: y"},
+			"package 1", []string{"# k8s.io/api", "x.go:1:2: undefined: y"},
 		},
 	}
 	for name, test := range tests {
@@ -47,26 +45,6 @@ func TestWatcher(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestWhatIsLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var got string
-		w := NewWatcher(func(p Progress) { got = p.String() })
-		time.Sleep(10 * time.Minute)
-		for _, step := range []struct {
-			do   func()
-			want string
-		}{
-			{func() { io.WriteString(w, "first\n") }, "1 packages"},
-			{func() { w.counted([]string{"as/large"}) }, "1 of 2 packages, about 10 min left"},
-			{func() { io.WriteString(w, "as/large\n") }, "2 of 2 packages, linking"},
-		} {
-			if step.do(); got != step.want {
-				t.Errorf("got %q, want %q", got, step.want)
-			}
-		}
-	})
 }
 
 func TestWhatIsCompiledIsNotCounted(t *testing.T) {
@@ -89,9 +67,10 @@ func TestWhatIsCompiledIsNotCounted(t *testing.T) {
 
 func TestProgressInWords(t *testing.T) {
 	for want, p := range map[string]Progress{
-		"300 modules fetched":                       {Modules: 300},
-		"1,927 packages":                            {Packages: 1927, Modules: 300},
-		"1,927 of 2,712 packages, about 7 min left": {Packages: 1927, Of: 2712, Left: 6*time.Minute + 10*time.Second},
+		"300 modules fetched":    {Modules: 300},
+		"package 1,927":          {Packages: 1927, Modules: 300},
+		"package 1,927 of 2,712": {Packages: 1927, Of: 2712},
+		"linking":                {Packages: 2712, Of: 2712},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -17,6 +17,7 @@ import (
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // deployments are where chapters' programs run in Pods, and the command that removes one of them.
@@ -66,8 +67,9 @@ func CheckOthers(
 		return err
 	}
 	if others := controllers(watches, namespace); len(others) > 0 {
-		fmt.Fprintf(warnings, "Warning: %s already watches %ss on this cluster, and two controllers overwrite each other's "+
-			"work: stop that one first, with Ctrl-C in its terminal.\n", strings.Join(others, " and "), kind)
+		fmt.Fprintln(warnings, ui.Wrap(fmt.Sprintf("Warning: %s already watches %ss on this cluster, and two "+
+			"controllers overwrite each other's work: stop that one first, with Ctrl-C in its terminal.",
+			strings.Join(others, " and "), kind)))
 	}
 	return nil
 }

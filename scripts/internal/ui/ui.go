@@ -27,9 +27,9 @@ func New(out *os.File) *UI {
 	return u
 }
 
-// Say prints a line. While a step runs, use Step.Note.
+// Say prints a text, and wraps it. While a step runs, use Step.Note.
 func (u *UI) Say(format string, args ...any) {
-	fmt.Fprintf(u.out, format+"\n", args...)
+	fmt.Fprintln(u.out, Wrap(fmt.Sprintf(format, args...)))
 }
 
 type Palette struct {

@@ -61,7 +61,7 @@ func TestCheckShows(t *testing.T) {
 		"vet's mistakes": {
 			source: "import \"fmt\"\n\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%s\", a)\n\treturn a + b\n}\n",
 			want: "✗ 01/1 Sums: go vet finds a mistake (0.0s)\n\n" +
-				"  " + file + ":8:14: fmt.Printf format %s has arg a of wrong type int\n",
+				"  " + file + ":8:14: fmt.Printf format %s has arg a of\n  wrong type int\n",
 		},
 		"where it panicked": {
 			source: "func Add(a, b int) int {\n\tvar sums map[int]int\n\tsums[a] = b\n\treturn a\n}\n",
@@ -82,12 +82,12 @@ func TestCheckShows(t *testing.T) {
 			source: "func Add(a, b int) int {\n\tsum := make(chan int)\n\treturn <-sum\n}\n",
 			limit:  time.Second,
 			want: "it didn't finish within 1s, and was stopped\n" +
-				"      look at: " + file + ":7 (in Add, waiting: chan receive)\n",
+				"      look at: " + file + ":7 (in Add, waiting: chan\n      receive)\n",
 		},
 		"what ended the program": {
 			source: "import \"log\"\n\nfunc Add(a, b int) int {\n\tlog.SetFlags(0)\n\tlog.Fatal(`oh`)\n\treturn 0\n}\n",
 			want: "      printed: oh\n" +
-				"      it ended the whole test run, because something in it calls os.Exit or log.Fatal\n" +
+				"      it ended the whole test run, because something in it calls os.Exit or\n      log.Fatal\n" +
 				"      look at: " + file + ":7 (the test calls Add)\n",
 		},
 		"what failed outside the tests": {
@@ -191,7 +191,8 @@ func TestCheckShowsAHandfulOfFailures(t *testing.T) {
 	root := t.TempDir()
 	verdict := check(t, root, writeSum(t, root, map[string]string{"exercise_test.go": test}), 0)
 	short, all := verdict.Text(ui.NewPalette(false), false), verdict.Text(ui.NewPalette(false), true)
-	const more = "\n  Begin with these. Not shown: 2 failing tests. All at once: ./scripts/workshop check 01/1 --all\n"
+	const more = "\n  Begin with these. Not shown: 2 failing tests. All at once:\n" +
+		"    ./scripts/workshop check 01/1 --all\n"
 	for text, want := range map[string]int{"  ✗ ": 5, "  ✓ ": 1, "the sum is 1": 5, "want 2": 3, more: 1} {
 		if got := strings.Count(short, text); got != want {
 			t.Errorf("in short, %q is there %d times, want %d:\n%s", text, got, want, short)

@@ -61,10 +61,10 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	}
 	switch {
 	case p.later > 0:
-		p.printf("\n  Begin with these. Not shown: %s. All at once: ./scripts/workshop check %s --all",
+		p.printf("\n  Begin with these. Not shown: %s. All at once:\n    ./scripts/workshop check %s --all",
 			ui.Plural(p.later, "failing test"), e.Name())
 	case p.short > 0:
-		p.printf("\n  Shown in short: %s. In full: ./scripts/workshop check %s --all",
+		p.printf("\n  Shown in short: %s. In full:\n    ./scripts/workshop check %s --all",
 			ui.Plural(p.short, "failing test"), e.Name())
 	}
 	return p.String()
@@ -74,7 +74,7 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 func (p *page) question(cause *exercises.Cause) {
 	p.printf("  %s", cause.Question)
 	for i, answer := range cause.Answers {
-		p.printf("    %d. %s", i+1, strings.ReplaceAll(exercises.Wrap(answer.Text), "\n", "\n       "))
+		p.printf("%s", ui.Item(fmt.Sprintf("    %d. ", i+1), answer.Text))
 	}
 }
 
@@ -95,16 +95,21 @@ func (p *page) test(t Test) {
 	}
 	switch t.State {
 	case gotest.Passed:
-		p.printf("%s%s %s", indent, p.Green.Sprint("✓"), t.Sentence)
+		p.sentence(indent, p.Green.Sprint("✓"), t.Sentence)
 	case gotest.Failed:
-		p.printf("%s%s %s", indent, p.Red.Sprint("✗"), t.Sentence)
+		p.sentence(indent, p.Red.Sprint("✗"), t.Sentence)
 		p.reason(t, indent+"    ")
 	case gotest.Skipped:
-		p.printf("%s- %s: not checked", indent, t.Sentence)
+		p.sentence(indent, "-", t.Sentence+": not checked")
 		p.lines(indent+"    ", t.Message)
 	default:
-		p.printf("%s- %s: the run ended before it", indent, t.Sentence)
+		p.sentence(indent, "-", t.Sentence+": the run ended before it")
 	}
+}
+
+// sentence prints a sentence after a mark, which may have a color.
+func (p *page) sentence(indent, mark, text string) {
+	p.printf("%s%s %s", indent, mark, strings.TrimLeft(ui.Item(indent+"  ", text), " "))
 }
 
 func (p *page) reason(t Test, indent string) {
@@ -117,7 +122,7 @@ func (p *page) reason(t Test, indent string) {
 	}
 	p.lines(indent, t.Message)
 	if t.Place != "" && t.Place != p.place {
-		p.printf("%s%s", indent, p.Grey.Sprintf("look at: %s (%s)", t.Place, t.Why))
+		p.printf("%s", p.Grey.Sprint(ui.Item(indent, fmt.Sprintf("look at: %s (%s)", t.Place, t.Why))))
 		p.place = t.Place // isn't repeated
 	}
 	if t.Row != "" {
@@ -136,7 +141,7 @@ func (p *page) lines(indent, text string) {
 			p.printf("%s… (%d more lines)", indent, len(lines)-i)
 			return
 		}
-		p.printf("%s", strings.TrimRight(indent+line, " "))
+		p.printf("%s", strings.TrimRight(ui.Item(indent, line), " "))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // In raw mode, these are keys like others.
@@ -93,11 +94,11 @@ func (s *session) nameCause(ctx context.Context, number int) {
 		s.printError(err)
 	case answer.Right:
 		s.clear()
-		s.printf("%s\n", exercises.Wrap("Yes. "+answer.Because))
+		s.printf("%s\n", ui.Wrap("Yes. "+answer.Because))
 		s.check(ctx)
 		return
 	default:
-		s.printf("\n%s", exercises.Wrap("That isn't the cause. "+answer.Because))
+		s.printf("\n%s", ui.Wrap("That isn't the cause. "+answer.Because))
 	}
 	s.printFooter()
 }

@@ -8,6 +8,7 @@ import (
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/ui"
 )
 
 // taskLines limits how much of a task is shown, because the result of the check comes below it.
@@ -17,7 +18,7 @@ func (s *session) printf(format string, args ...any) {
 	fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
 }
 
-func (s *session) printError(err error) { s.printf("\n%s", problem.Format(err)) }
+func (s *session) printError(err error) { s.printf("\n%s", ui.Wrap(problem.Format(err))) }
 
 func (s *session) clear() {
 	if s.Terminal.Clear {
@@ -45,7 +46,7 @@ func (s *session) printTask() {
 		s.printf("%s\n", exercises.FirstLines(readme.Task, taskLines, e.Path(exercises.ReadmeFile)))
 	}
 	if readme.Predict != "" {
-		s.printf("%s\n", exercises.Wrap("Predict: "+readme.Predict))
+		s.printf("%s\n", ui.Wrap("Predict: "+readme.Predict))
 	}
 }
 
