@@ -49,18 +49,18 @@ func (s *Session) Controls() Controls {
 	return controls
 }
 
-// Do does what a button says, in the namespace of each program or to each program. It returns
-// commands that do the same. A program may refuse what another one accepts.
-func (s *Session) Do(ctx context.Context, action Action) (commands string, err error) {
+// Do does what a button says, in the namespace of each program or to each program. A program may
+// refuse what another one accepts.
+func (s *Session) Do(ctx context.Context, action Action) (err error) {
 	s.acting.Lock()
 	defer s.acting.Unlock()
 	all := s.buttons()
 	pressed := slices.IndexFunc(all, func(b button) bool { return b.Action == action.Action })
 	if pressed < 0 {
-		return "", fmt.Errorf("there is no button %q", action.Action)
+		return fmt.Errorf("there is no button %q", action.Action)
 	}
 	if all[pressed].Object && action.Object == "" {
-		return "", fmt.Errorf("create a %s first, or choose one", s.sample.GetKind())
+		return fmt.Errorf("create a %s first, or choose one", s.sample.GetKind())
 	}
 	if action.Action == "create" {
 		s.created++
@@ -69,7 +69,7 @@ func (s *Session) Do(ctx context.Context, action Action) (commands string, err e
 	for _, p := range s.programs {
 		began := time.Now()
 		did, failed := s.press(ctx, all[pressed], p, action.Object)
-		commands, err = commands+did.command+"\n", errors.Join(err, failed)
+		err = errors.Join(err, failed)
 		if did.label == "" {
 			continue
 		}
@@ -80,7 +80,7 @@ func (s *Session) Do(ctx context.Context, action Action) (commands string, err e
 		}
 		s.observer.acted(item, did.wrote, did.resourceVersion)
 	}
-	return strings.TrimSpace(commands), err
+	return err
 }
 
 func (s *Session) press(ctx context.Context, b button, p *running, name string) (done, error) {

@@ -148,11 +148,11 @@ func TestPageButtonsAct(t *testing.T) {
 		chromedp.Navigate(server.URL()),
 		chromedp.WaitVisible(`[data-action="scale"]`),
 		chromedp.Click(`[data-action="scale"]`),
-		becomes(`document.getElementById('command').textContent === 'kubectl scale foo-1'`),
 		chromedp.Click(`[data-action="create"]`),
-		becomes(`document.getElementById('command').textContent === 'kubectl create '`),
 		chromedp.Click(`[data-action="F4a"]`),
-		becomes(`document.getElementById('command').textContent.startsWith('kubectl F4a')`),
+		becomes(`document.querySelector('#next').textContent.includes('Press Scale')`), // what to do next
+		chromedp.Click(`#next button`),
+		becomes(`document.querySelector('#next').hidden`),
 	)
 	for _, want := range []Action{{Action: "scale", Object: "foo-1"}, {Action: "create"}, {Action: "F4a"}} {
 		if got := <-buttons.done; got != want {
@@ -161,7 +161,7 @@ func TestPageButtonsAct(t *testing.T) {
 	}
 }
 
-// An action's effects fill the window once they are there, and Follow returns to the present.
+// An action's effects fill the window once they are there, and Live returns to the present.
 func TestPageZoomsToWhatAnActionHasCaused(t *testing.T) {
 	server, _ := startServer(t, &Recorder{})
 	story := newStory()
@@ -176,8 +176,29 @@ func TestPageZoomsToWhatAnActionHasCaused(t *testing.T) {
 	story.scaled()
 	do(t, tab,
 		becomes(`!live && $('fit').selected && span() < 1000 && lit.size === 6 && items.get(selected).lane === 'actions'`),
+		becomes(`$('status').textContent.includes('after “Scale web”')`),
 		chromedp.Click(`#pause`),
 		becomes(`live && span() === 10000`),
+	)
+}
+
+// In a small window, the lanes and the panel scroll between the time and the buttons.
+func TestPageNothingIsCovered(t *testing.T) {
+	server, _ := startServer(t, told())
+	tab := openBrowser(t)
+	size := emulation.SetDeviceMetricsOverrideParams{Width: 1024, Height: 700, DeviceScaleFactor: 1}
+	resize := chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetDeviceMetricsOverride, size)
+		return err
+	})
+	do(t, tab,
+		resize,
+		chromedp.Navigate(server.URL()),
+		becomes(`ordered.length >= 7`),
+		script(`show({ ...controls, programs: ['03', '05'] })`),
+		script(`select(ordered.at(-1).id)`),
+		becomes(`document.querySelector('main').getBoundingClientRect().bottom <= $('controls').offsetTop &&
+			document.documentElement.scrollHeight === 700`),
 	)
 }
 
@@ -188,7 +209,7 @@ func TestPageTime(t *testing.T) {
 		chromedp.Navigate(server.URL()),
 		becomes(`ordered.length >= 7`),
 		chromedp.Click(`#pause`),
-		becomes(`!live && document.getElementById('pause').textContent === 'Follow'`),
+		becomes(`!live && document.getElementById('pause').textContent === 'Live →'`),
 		script(`document.getElementById('scrub').value = 0`),
 		script(`document.getElementById('scrub').dispatchEvent(new Event('input'))`),
 		becomes(`playhead === ordered[0].at && drawn.length === 1`),
@@ -232,7 +253,7 @@ func TestPageFollowsTheServer(t *testing.T) {
 	do(t, tab,
 		script(`pause(true)`),
 		chromedp.Click(`[data-action="create"]`),
-		becomes(`document.getElementById('command').textContent.startsWith('The server is gone')`),
+		becomes(`document.getElementById('problem').textContent.startsWith('The server is gone')`),
 	)
 }
 
@@ -262,7 +283,9 @@ func TestPagePictures(t *testing.T) {
 	}
 	tab := openBrowser(t)
 	ended := chromedp.Poll[chromedp.Void](`looked && lit.size > 0`, chromedp.WithPollingTimeout(0)) // it takes a minute
-	do(t, tab, chromedp.Navigate(address), ended, script(`$('controls').style.display = 'none'`))
+	do(t, tab, chromedp.Navigate(address), ended, script(`document.body.style.height = 'auto';
+		document.querySelector('aside').style.maxHeight = '480px';
+		for (const id of ['controls', 'lists']) $(id).style.display = 'none'`))
 	for _, theme := range []string{"light", "dark"} {
 		media := emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},

@@ -42,6 +42,9 @@ type Item struct {
 	Object  string `json:"object,omitempty"`
 	Version string `json:"version,omitempty"`
 	Failed  bool   `json:"failed,omitempty"`
+	// Conflict means that it failed with 409, because the object had changed since it was read. That
+	// is normal, and leads to another try.
+	Conflict bool `json:"conflict,omitempty"`
 	// Detail is text such as a request's body or an object, and may be "".
 	Detail string `json:"detail,omitempty"`
 	// Fields has the fields of a version of an object, such as spec.replicas, by the field manager

@@ -159,7 +159,7 @@ func (s *Session) play(ctx context.Context, step string) error {
 	if pass, err := time.ParseDuration(step); err == nil {
 		return sleep(ctx, pass)
 	}
-	_, err := s.Do(ctx, Action{Action: step, Object: s.oldest()})
+	err := s.Do(ctx, Action{Action: step, Object: s.oldest()})
 	if step == "double" { // which is refused
 		return nil
 	}

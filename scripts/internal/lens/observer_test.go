@@ -410,6 +410,24 @@ func TestErrorsOfWatches(t *testing.T) {
 	}
 }
 
+// A conflict is an answer like any other, and isn't shown as a failure.
+func TestAConflictIsNormal(t *testing.T) {
+	s := newStory()
+	s.queues()
+	s.starts()
+	s.requested("03", audit.Request{
+		Verb: "update", Resource: "foos/status", Namespace: "default", Name: "web", Code: 409,
+		Received: s.later(), Answered: s.later(),
+	})
+	s.log(`"Work finished" foo="default/web" err=%q`,
+		`update the status: Operation cannot be fulfilled on foos "web": the object has been modified`)
+	for _, item := range s.recorder.All()[1:] { // the request, the work, and the wait for the next try
+		if !item.Conflict {
+			t.Errorf("%+v isn't a conflict", item)
+		}
+	}
+}
+
 func TestARestartEndsTheWork(t *testing.T) {
 	s := newStory()
 	s.queues()
@@ -422,9 +440,9 @@ func TestARestartEndsTheWork(t *testing.T) {
 
 func TestWorkIsExplained(t *testing.T) {
 	for want, tell := range map[string]func(*story){
-		"there was nothing to do":          func(s *story) { s.starts(); s.ends() },
-		"nothing retries it":               func(s *story) { s.starts(); s.fails() },
-		"It failed, so it will be retried": func(s *story) { s.queues(); s.starts(); s.fails() },
+		"there was nothing to do":       func(s *story) { s.starts(); s.ends() },
+		"Nothing retries it":            func(s *story) { s.starts(); s.fails() },
+		"It failed. It will be retried": func(s *story) { s.queues(); s.starts(); s.fails() },
 	} {
 		s := newStory()
 		tell(s)

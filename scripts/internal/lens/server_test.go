@@ -20,12 +20,12 @@ func (b *buttons) Controls() Controls {
 	}}
 }
 
-func (b *buttons) Do(_ context.Context, action Action) (string, error) {
+func (b *buttons) Do(_ context.Context, action Action) error {
 	if action.Action == "fail" {
-		return "kubectl fail", errors.New("refused")
+		return errors.New("refused")
 	}
 	b.done <- action
-	return "kubectl " + action.Action + " " + action.Object, nil
+	return nil
 }
 
 func startServer(t testing.TB, recorder *Recorder) (*Server, *buttons) {
@@ -55,8 +55,8 @@ func TestOnlyThePageGetsThrough(t *testing.T) {
 		"the page":       {url: server.URL(), code: 200, says: "<canvas"},
 		"its script":     {url: server.URL() + "lens.js", code: 200, says: "'use strict'"},
 		"another file":   {url: server.URL() + "../server.go", code: 404},
-		"a button":       {method: "POST", url: button, body: `{"action":"scale"}`, code: 200, says: "kubectl scale"},
-		"a failure":      {method: "POST", url: button, body: `{"action":"fail"}`, code: 200, says: "refused"},
+		"a button":       {method: "POST", url: button, body: `{"action":"scale"}`, code: 200},
+		"a failure":      {method: "POST", url: button, body: `{"action":"fail"}`, code: 422, says: "refused"},
 		"no JSON":        {method: "POST", url: button, body: `scale`, code: 400, says: "isn't JSON"},
 		"no secret":      {url: "http://" + address + "/", code: 404, says: "lacks its secret"},
 		"another secret": {url: "http://" + address + "/AAAA/", code: 404, says: "lacks its secret"},

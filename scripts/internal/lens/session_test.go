@@ -62,7 +62,7 @@ func TestASession(t *testing.T) {
 	session := startSession(t)
 	press := func(action string) {
 		t.Helper()
-		if _, err := session.Do(t.Context(), Action{Action: action, Object: session.oldest()}); err != nil {
+		if err := session.Do(t.Context(), Action{Action: action, Object: session.oldest()}); err != nil {
 			t.Fatalf("%s: %v", action, err)
 		}
 		session.rest(t.Context())

@@ -155,16 +155,26 @@ func (o *observer) workFinished(p *programState, e entry) {
 		return
 	}
 	key.failures++
-	o.recorder.Update(work, func(item *Item) { item.Failed, item.Detail = true, failure })
+	conflict, because := isConflict(failure), " It failed."
+	if conflict {
+		because = conflicted
+	}
+	o.recorder.Update(work, func(item *Item) { item.Failed, item.Conflict, item.Detail = true, conflict, failure })
 	if p.retries == never {
-		o.end(work, at, " It failed, and nothing retries it before the next event.")
+		o.end(work, at, because+" Nothing retries it before the next event.")
 		return
 	}
-	o.end(work, at, " It failed, so it will be retried.")
+	o.end(work, at, because+" It will be retried.")
 	o.waitsAgain(p, e, work, fmt.Sprintf("%s, failure %d", name, key.failures),
 		fmt.Sprintf("The work on %s has failed (failure %d in a row). Its key waits for its next try, "+
 			"twice as long after each failure.", name, key.failures))
-	o.recorder.Update(key.waiting, func(item *Item) { item.Failed = true })
+	o.recorder.Update(key.waiting, func(item *Item) { item.Failed, item.Conflict = true, conflict })
+}
+
+// isConflict reports whether an error says that an object had changed, or had been created, since it
+// was read: the API server's texts for 409.
+func isConflict(failure string) bool {
+	return strings.Contains(failure, "Operation cannot be fulfilled on ") || strings.HasSuffix(failure, " already exists")
 }
 
 // waitsAgain shows that a key waits since the end of a reconcile call.

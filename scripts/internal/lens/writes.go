@@ -6,6 +6,7 @@ package lens
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -45,9 +46,9 @@ func (o *observer) requested(by string, r audit.Request) {
 	id := o.recorder.Add(Item{
 		Lane: Requests, Program: by, At: milliseconds(r.Received), Until: milliseconds(r.Answered),
 		Label:  fmt.Sprintf("%s %s %d", r.Verb, object{r.Resource, r.Namespace, r.Name}, r.Code),
-		Object: target.String(), Version: r.ResourceVersion, Failed: r.Code >= 400,
+		Object: target.String(), Version: r.ResourceVersion, Failed: failed(r), Conflict: r.Code == http.StatusConflict,
 		Detail:  strings.TrimSpace(r.String() + "\n" + audit.Readable(r.Body)),
-		Explain: fmt.Sprintf("%s sent this request, and the API server answered %d.", by, r.Code),
+		Explain: fmt.Sprintf("%s sent this request, and the API server answered %d.", by, r.Code) + meaning(r.Code),
 	})
 	switch {
 	case r.Verb == "delete": // the version in its answer isn't new
@@ -71,9 +72,10 @@ func (o *observer) otherRequested(r audit.Request) {
 	id := o.recorder.Add(Item{
 		Lane: Others, At: milliseconds(r.Received), Until: milliseconds(r.Answered),
 		Label:  fmt.Sprintf("%s: %s %s %d", r.Client(), r.Verb, object{r.Resource, r.Namespace, r.Name}, r.Code),
-		Object: target.String(), Failed: r.Code >= 400, Detail: r.String() + "\n" + r.UserAgent,
+		Object: target.String(), Failed: failed(r), Conflict: r.Code == http.StatusConflict,
+		Detail: r.String() + "\n" + r.UserAgent,
 		Explain: fmt.Sprintf("%s, which is another client, sent this request, and the API server answered %d.",
-			r.Client(), r.Code),
+			r.Client(), r.Code) + meaning(r.Code),
 	})
 	if !r.IsWrite() {
 		return
@@ -84,6 +86,24 @@ func (o *observer) otherRequested(r audit.Request) {
 			o.recorder.Cause(of(o.objects, owner).deleted, id)
 		}
 	}
+}
+
+// failed reports whether a request failed. That an object doesn't exist is an answer, and no failure.
+func failed(r audit.Request) bool {
+	return r.Code >= 400 && (r.Code != http.StatusNotFound || r.Name == "")
+}
+
+const conflicted = " 409 Conflict: the object had changed since it was read. That is normal, and happens often."
+
+// meaning explains the status codes that look like failures but are normal.
+func meaning(code int32) string {
+	switch code {
+	case http.StatusConflict:
+		return conflicted + " The client reads the object again, and decides again."
+	case http.StatusNotFound:
+		return " 404 Not Found: there is no such object, or not yet."
+	}
+	return ""
 }
 
 // wrote is called when a write was answered, perhaps with the resourceVersion that it wrote.

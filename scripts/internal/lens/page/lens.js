@@ -8,7 +8,14 @@ const titles = {
   actions: 'What you did', others: 'Other clients', objects: 'Objects', events: 'Watch events', cache: 'Cache is behind', queue: 'Queue', work: 'Reconcile',
   requests: 'Requests', admission: 'Webhook calls',
 };
-const rowHeight = 13, laneGap = 8, left = 130, most = 10000, maxRows = 6;
+const meanings = {
+  actions: 'your actions.', others: 'requests from kubectl and from Kubernetes’ own controllers.',
+  objects: 'each version of an object, as the API server stored it.', events: 'the events that reach the program.',
+  cache: 'how long the program hasn’t known the newest version of an object. A few milliseconds are normal.',
+  queue: 'keys that wait for a worker.', work: 'each reconcile call, from start to end.',
+  requests: 'the requests that the program sends to the API server.', admission: 'the API server’s calls to the program’s webhooks.',
+};
+const rowHeight = 14, laneGap = 8, left = 130, most = 10000, maxRows = 6;
 
 // ---- what has happened -------------------------------------------------------------------------
 
@@ -16,7 +23,7 @@ const items = new Map(); // by ID
 let ordered = []; // by time
 const effects = new Map(); // the IDs of what an item has caused
 const hasWebhooks = new Set(); // the programs whose webhooks were called
-let dropped = 0, controls = { programs: [], objects: [], buttons: [] };
+let controls = { programs: [], objects: [], buttons: [] };
 
 function receive(batch) {
   for (const item of batch || []) {
@@ -38,7 +45,6 @@ function receive(batch) {
     const gone = ordered.shift();
     items.delete(gone.id);
     effects.delete(gone.id);
-    dropped++;
   }
   finish();
   changed();
@@ -66,7 +72,7 @@ function related(id) {
 // ---- time --------------------------------------------------------------------------------------
 
 let live = true, playhead = Date.now(), lastFrame = performance.now(), dirty = true;
-let selected = 0, lit = new Set(), drawn = [], looked = false;
+let selected = 0, lit = new Set(), drawn = [], names = [], looked = false;
 
 const span = () => Number($('span').value);
 const first = () => ordered.length ? ordered[0].at : Date.now();
@@ -76,7 +82,7 @@ const changed = () => { dirty = true; };
 function pause(stop) {
   live = !stop;
   if (live && $('fit').selected) $('span').value = '10000';
-  $('pause').textContent = stop ? 'Follow' : 'Pause';
+  $('pause').textContent = !stop ? 'Pause' : controls.replay ? 'Play' : 'Live →';
   $('pause').setAttribute('aria-pressed', String(stop));
   changed();
 }
@@ -186,42 +192,67 @@ function draw() {
   c.font = '12px system-ui, sans-serif';
   c.textBaseline = 'middle';
   drawn = [];
-  let y = 6;
+  names = [];
+  const top = 18; // below the seconds
+  let y = top;
   for (const lane of rows) {
     const tall = Math.max(2, lane.ends.length) * rowHeight;
     c.fillStyle = colour('panel');
     c.fillRect(left, y, width - left, tall);
     c.fillStyle = colour('text');
     c.fillText((lane.program ? lane.program + ' ' : '') + titles[lane.lane], 6, y + tall / 2, left - 10);
+    names.push({ lane: lane.lane, bottom: y + tall });
+    y += tall + laneGap;
+  }
+  drawSeconds(c, from, scale, width, y, colour);
+  c.font = '11px system-ui, sans-serif';
+  y = top;
+  for (const lane of rows) {
     for (const { item, x, width: wide, row } of lane.items) {
-      const top = y + row * rowHeight;
-      c.globalAlpha = selected && !lit.has(item.id) ? 0.18 : 1;
-      c.fillStyle = colour(item.failed ? 'failed' : item.lane);
-      c.fillRect(left + x, top + 1, wide, rowHeight - 3);
+      const above = y + row * rowHeight;
+      c.globalAlpha = selected && !lit.has(item.id) ? 0.25 : 1;
+      c.fillStyle = colour(severity(item) || item.lane);
+      c.fillRect(left + x, above + 1, wide, rowHeight - 2);
       if (wide > 60 && c.measureText(item.label).width < 1.3 * wide) {
         c.fillStyle = colour('back');
-        c.fillText(item.label, left + x + 3, top + rowHeight / 2, wide - 6);
+        c.fillText(item.label, left + x + 3, above + rowHeight / 2, wide - 6);
       }
       if (item.id === selected) {
         c.strokeStyle = colour('text');
         c.lineWidth = 2;
-        c.strokeRect(left + x - 1, top, wide + 2, rowHeight - 1);
+        c.strokeRect(left + x - 1, above, wide + 2, rowHeight - 1);
       }
-      drawn.push({ item, x: left + x, y: top, width: wide });
+      drawn.push({ item, x: left + x, y: above, width: wide });
     }
     c.globalAlpha = 1;
-    y += tall + laneGap;
+    y += Math.max(2, lane.ends.length) * rowHeight + laneGap;
   }
-  drawSeconds(c, from, scale, width, y, colour);
   $('scrub').value = String(1000 * (playhead - first()) / Math.max(1, newest() - first()));
-  const behind = dropped ? ` ${dropped} older ones aren't shown.` : '';
-  $('status').textContent = `${clock(playhead)}, ${ordered.length} items.${behind}`;
+  say();
+}
+
+// severity is the color of an item that isn't as usual, and its class in texts.
+function severity(item) {
+  if (item.conflict) return 'conflict';
+  const old = item.lane === 'cache' && Math.min(item.until || playhead, playhead) - item.at > 1000;
+  return item.failed || old ? 'failed' : '';
+}
+
+// say says in words which time the lanes show.
+function say() {
+  const wide = `${Number((span() / 1000).toPrecision(2))} s`, action = acted?.shown && items.get(acted.ids[0]);
+  let text = `Paused. The lanes show the ${wide} before ${clock(playhead)}.`;
+  if (action) text = `Showing the ${wide} after “${action.label}”. “Live →” goes on.`;
+  if (live) text = `Live: the lanes show the last ${wide}.`;
+  if ($('predict').checked) text = `Paused at ${clock(playhead)} until you have guessed what happens next.`;
+  if ($('status').textContent !== text) $('status').textContent = text;
 }
 
 function drawSeconds(c, from, scale, width, y, colour) {
   c.strokeStyle = colour('line');
+  c.lineWidth = 1;
   c.fillStyle = colour('soft');
-  const every = [10, 50, 200, 1000, 5000, 20000].find(ms => span() / ms <= 12);
+  const every = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000].find(ms => ms * scale >= 60);
   for (let at = Math.ceil(from / every) * every; at <= playhead; at += every) {
     const x = left + (at - from) * scale;
     c.beginPath();
@@ -229,7 +260,7 @@ function drawSeconds(c, from, scale, width, y, colour) {
     c.lineTo(x, y);
     c.stroke();
     const time = new Date(at), shown = every < 1000 ? time.toISOString().slice(18, 23) + ' s' : clock(at).slice(0, 8);
-    if (x + 55 < width) c.fillText(shown, x + 2, y + 8);
+    if (x + 55 < width) c.fillText(shown, x + 2, 9);
   }
 }
 
@@ -271,12 +302,13 @@ function select(id) {
   const box = $('selected');
   box.replaceChildren();
   if (!item) {
-    box.append(element('p', 'Click an item to highlight what caused it and what it caused, in all lanes.'));
+    box.append(element('p', 'Click a bar in the lanes. What caused it and what it caused stays bright, in all lanes.'));
     changed();
     return;
   }
-  const lasted = item.until ? `, ${Math.round(item.until - item.at)} ms` : '';
-  box.append(element('p', item.label, item.failed ? { class: 'failed' } : {}), element('p', clock(item.at) + lasted), element('p', item.explain));
+  const lasted = item.until > item.at ? `, for ${Math.round(item.until - item.at)} ms` : '';
+  box.append(element('p', item.label, { class: severity(item) }), element('p', clock(item.at) + lasted), element('p', item.explain));
+  if (item.detail && item.detail.length < 400) box.append(element('pre', item.detail));
   for (const [title, ids] of [['Caused by', item.causes || []], ['Caused', [...(effects.get(id) || [])]]]) {
     const known = ids.map(other => items.get(other)).filter(Boolean);
     if (!known.length) continue;
@@ -289,8 +321,7 @@ function select(id) {
     }
     box.append(list);
   }
-  if (item.detail && item.detail.length < 400) box.append(element('pre', item.detail));
-  else if (item.detail) {
+  if (item.detail?.length >= 400) {
     const more = element('details', '');
     more.append(element('summary', 'all details'), element('pre', item.detail));
     box.append(more);
@@ -324,9 +355,10 @@ function tree() {
     const entry = element('li', ''), title = element('button', item.object, { type: 'button', 'data-object': item.object });
     const spec = object.spec || {}, status = object.status || {};
     const ready = (status.conditions || []).map(c => `${c.type}=${c.status}`).join(' ');
+    const available = object.kind === 'TDSet' && !('availableReplicas' in status) ? '' : `, available ${status.availableReplicas ?? 0}`;
     const leaving = object.metadata?.deletionTimestamp ? ', being deleted' : '';
     title.addEventListener('click', () => select(item.id));
-    entry.append(title, element('small', ` replicas ${spec.replicas ?? spec.defaultReplicas ?? spec.defaultReplica ?? '?'}, available ${status.availableReplicas ?? 0}${leaving} ${ready}`));
+    entry.append(title, element('small', ` replicas ${spec.replicas ?? status.desiredReplicas ?? spec.defaultReplicas ?? spec.defaultReplica ?? '?'}${available}${leaving} ${ready}`));
     entry.append(section(item.object, 'spec and status', () => [element('pre', JSON.stringify({ spec: object.spec, status: object.status }, null, 1))]));
     entry.append(section(item.object, 'who owns which field', () => Object.entries(item.fields || {}).flatMap(([manager, fields]) => [
       element('h3', manager), element('pre', fields.join('\n')),
@@ -404,7 +436,7 @@ function days(parsed) {
     const clock = minutesIn(zone, playhead), wakes = next ? minutesIn(zone, Date.parse(next)) : null;
     if (clock !== null) picture.append(svg('rect', { x: x(clock), y: 4, width: 2, height: 32, class: 'now' }));
     if (wakes !== null) picture.append(svg('rect', { x: x(wakes), y: 4, width: 2, height: 32, class: 'wakes' }));
-    for (const hour of [0, 6, 12, 18]) picture.append(svg('text', { x: x(hour * 60) + 8, y: 42, class: 'hour' }, `${hour}:00`));
+    for (const hour of [0, 6, 12, 18]) picture.append(svg('text', { x: x(hour * 60) + 11, y: 42, class: 'hour' }, `${hour}:00`));
     const time = at => String(Math.floor(at / 60)).padStart(2, '0') + ':' + String(at % 60).padStart(2, '0');
     const made = element('figure', '');
     made.append(picture, element('figcaption', `${item.object}, ${zone}: it is ${clock === null ? '?' : time(clock)}` +
@@ -423,7 +455,7 @@ function lists() {
     let details = $(id);
     if (!details) {
       details = element('details', '', { id });
-      details.append(element('summary', `${program ? program + ' ' : ''}${titles[lane]} as a list`), element('ol', ''));
+      details.append(element('summary', `${program ? program + ' ' : ''}${titles[lane]} as a list`, { title: meanings[lane] }), element('ol', ''));
       details.addEventListener('toggle', lists);
       box.append(details);
     }
@@ -433,7 +465,7 @@ function lists() {
     if (list.dataset.last === String(shown.at(-1)?.id)) continue;
     list.dataset.last = String(shown.at(-1)?.id);
     list.replaceChildren(...shown.map(item => {
-      const entry = element('li', clock(item.at) + ' ', item.failed ? { class: 'failed' } : {});
+      const entry = element('li', clock(item.at) + ' ', { class: severity(item) });
       const button = element('button', item.label, { type: 'button', title: item.explain });
       button.addEventListener('click', () => select(item.id));
       entry.append(button);
@@ -485,7 +517,6 @@ function show(next) {
   }
   const focused = document.activeElement?.dataset?.action;
   $('controls').hidden = Boolean(controls.replay);
-  $('start').hidden = Boolean(controls.look || controls.replay || controls.objects.length);
   $('buttons').replaceChildren(...[...groups].map(([group, buttons]) => {
     const set = element('fieldset', '');
     set.append(element('legend', group));
@@ -497,23 +528,50 @@ function show(next) {
     }
     return set;
   }));
+  if (controls.objects.length) advance('create');
   lists();
+  suggest();
   if (focused) document.querySelector(`[data-action="${CSS.escape(focused)}"]`)?.focus();
   changed();
 }
 
 async function act(button) {
   pause(false);
+  select(0);
+  advance(button.action);
   acted = button.group === 'objects' ? { pressed: Date.now() - 50, ids: [], caused: 0 } : null;
   const body = JSON.stringify({ action: button.action, object: button.object ? $('object').value : '' });
   try {
     const response = await fetch('do', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-    const text = await response.text();
-    const result = response.ok ? JSON.parse(text) : { error: text };
-    $('command').textContent = [result.command, result.error].filter(Boolean).join('\n');
+    $('problem').textContent = await response.text();
   } catch (error) {
-    $('command').textContent = 'The server is gone: ' + error.message;
+    $('problem').textContent = 'The server is gone: ' + error.message;
   }
+}
+
+// The first steps: what to do, and the button (or the click) that leads to the next one.
+const steps = [
+  ['create', 'Start here: press Create. The lanes then show what happens, from your action to the program’s requests.'],
+  ['click', 'Click a bar in the lanes: what caused it, and what it caused, stays bright.'],
+  ['remove', 'Now press “Delete the Deployment”. What brings it back?'],
+  ['F4a', 'A watch event told the program, and it created a new one. Next, a fault: press F4a, and all writes fail.'],
+  ['scale', 'Press Scale. What does the program do about the writes that fail?'],
+  ['F4a', 'Press F4a again to end the fault. Does the program catch up, or is your change lost?'],
+  ['', 'That was the tour. Point at any other button to read what it does.'],
+];
+let current = 0;
+
+function advance(did) {
+  const at = steps.findIndex(([what], i) => what === did && i >= current && (i === current || did !== 'scale'));
+  if (at >= 0) current = at + 1;
+  suggest();
+}
+
+function suggest() {
+  const [what, text] = steps[current] || [];
+  $('next').hidden = !text || Boolean(controls.look);
+  $('next').firstElementChild.textContent = text;
+  for (const button of document.querySelectorAll('#buttons button')) button.classList.toggle('next', Boolean(text) && button.dataset.action === what);
 }
 
 // ---- a prepared look -----------------------------------------------------------------------------
@@ -543,7 +601,8 @@ function connect() {
   const stream = new EventSource('items');
   stream.addEventListener('message', event => receive(JSON.parse(event.data)));
   stream.addEventListener('controls', event => show(JSON.parse(event.data)));
-  stream.addEventListener('error', () => { $('status').textContent = 'The server is gone. The page continues when it is back.'; });
+  stream.addEventListener('error', () => { $('problem').textContent = 'The server is gone: lens has stopped in your terminal.'; });
+  stream.addEventListener('open', () => { $('problem').textContent = ''; });
 }
 
 $('pause').addEventListener('click', () => { acted = null; pause(live); });
@@ -561,12 +620,20 @@ $('predict').addEventListener('change', () => {
   changed();
 });
 $('guess').addEventListener('submit', predict);
-$('canvas').addEventListener('click', event => { acted = null; select(itemAt(event)?.id || 0); });
+$('next').lastElementChild.addEventListener('click', () => { current = steps.length; suggest(); });
+$('canvas').addEventListener('click', event => {
+  const item = itemAt(event);
+  acted = null;
+  select(item?.id || 0);
+  if (item) advance('click');
+});
 $('canvas').addEventListener('mousemove', event => {
   const item = itemAt(event), tip = $('tip');
-  tip.hidden = !item;
-  if (item) {
-    tip.textContent = `${item.label}. ${item.explain}`;
+  const name = event.offsetX < left && names.find(n => event.offsetY < n.bottom);
+  $('canvas').style.cursor = item ? 'pointer' : '';
+  tip.hidden = !item && !name;
+  if (!tip.hidden) {
+    tip.textContent = item ? `${item.label}. ${item.explain}` : `${titles[name.lane]}: ${meanings[name.lane]}`;
     // Below the pointer, but neither over the panel on the right nor over the buttons.
     const right = $('canvas').getBoundingClientRect().right, bottom = $('controls').getBoundingClientRect().top;
     const below = event.clientY + 14, above = event.clientY - 14 - tip.offsetHeight;
@@ -596,4 +663,5 @@ if (recorded) {
 } else {
   connect();
 }
+select(0);
 requestAnimationFrame(tick);
