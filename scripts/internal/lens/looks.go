@@ -16,12 +16,11 @@ type Look struct {
 	Title string
 	// Text says what to look at.
 	Text string
-	// span is how much of the time axis the page shows.
-	span time.Duration
 	// steps press a button, such as create, or wait for some time, such as 2s, or until the program is
 	// idle.
 	steps []string
-	// selects reports whether an item is the one to select. The last one counts.
+	// selects reports whether an item is the one to select. The last one counts. The page shows the time
+	// of everything that caused it and everything that it caused. If selects is nil, it shows it all.
 	selects func(Item) bool
 }
 
@@ -39,17 +38,15 @@ var looks = map[string]Look{
 		Title: "a gap, and 410 Gone",
 		Text: "For a while no events arrived, and meanwhile the Foo was scaled. Then the watch failed with 410 Gone, so " +
 			"the program couldn't continue from the last version that it knew. It listed all Foos again, and found the change.",
-		span:    10 * time.Second,
 		steps:   []string{"create", idle, "F2", "scale", "2s", "F2", idle},
-		selects: aLongGap,
+		selects: scaled,
 	},
 	"02": {
 		Title: "a cache that is behind",
 		Text: "For two seconds no events arrived. The red bar shows how long the cache still has the old Foo. A reconcile " +
 			"call that starts before the bar ends works with outdated data.",
-		span:    10 * time.Second,
 		steps:   []string{"create", idle, "F9", "scale", "2s", "F9", idle},
-		selects: aLongGap,
+		selects: scaled,
 	},
 	"03": {
 		Title: "keys that merge, and wait longer after each failure",
@@ -57,7 +54,6 @@ var looks = map[string]Look{
 			"a while. " +
 			"After each failure, the key waits twice as long as before until it is queued again. Several events can " +
 			"become one key.",
-		span:    time.Second,
 		steps:   []string{"create", idle, "F4a", "scale", "scale", "scale", idle, "F4a", idle},
 		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 2") },
 	},
@@ -66,7 +62,6 @@ var looks = map[string]Look{
 		Text: "Somebody added a label to the Deployment, and changed its replicas. The program applies only its own " +
 			"fields, so it reverts the replicas and leaves the label alone. To see the owner of each field, open “who owns " +
 			"which field” in the tree of objects.",
-		span:    3 * time.Second,
 		steps:   []string{"create", idle, "label", "500ms", "interfere", idle},
 		selects: func(item Item) bool { return item.Lane == Actions && item.Label == "Interfere foo-1" },
 	},
@@ -75,7 +70,6 @@ var looks = map[string]Look{
 		Text: "Somebody added a label to the Deployment, and then deleted the Deployment. Each event of an object that the " +
 			"Foo owns triggers a reconcile call for the Foo. After the label there is nothing to do, but after the deletion " +
 			"the program has to create the Deployment again.",
-		span:    3 * time.Second,
 		steps:   []string{"create", idle, "label", "500ms", "remove", idle},
 		selects: func(item Item) bool { return item.Lane == Actions && item.Label == "Delete the Deployment foo-1" },
 	},
@@ -84,7 +78,6 @@ var looks = map[string]Look{
 		Text: "Before the API server stores a Foo, it calls the program's webhooks. The first one fills in missing fields, " +
 			"and the second one accepts or refuses the result. The second Foo asked for the Deployment of the first Foo, so " +
 			"it was refused, and the API server stored nothing.",
-		span:    3 * time.Second,
 		steps:   []string{"create", idle, "double", idle},
 		selects: func(item Item) bool { return item.Lane == Actions && item.Failed },
 	},
@@ -93,16 +86,13 @@ var looks = map[string]Look{
 		Text: "One of two TDSets was deleted. Its finalizer kept it until the program had scaled its Deployment down, and " +
 			"all of its Pods were gone. The timeline of the day shows the other TDSet's windows, and when the program wakes " +
 			"up for it next.",
-		span:    3 * time.Second,
 		steps:   []string{"create", "create", idle, "delete", idle},
 		selects: func(item Item) bool { return item.Lane == Objects && item.Label == "tdsets lens-07/tdset-1 is deleted" },
 	},
 }
 
-// aLongGap selects the time for which the cache had an old Foo.
-func aLongGap(item Item) bool {
-	return item.Lane == Cache && strings.HasPrefix(item.Object, "foos") && item.Until-item.At > 1000
-}
+// scaled selects the change of the Foo, and with it everything that this has caused.
+func scaled(item Item) bool { return item.Lane == Actions && item.Label == "Scale foo-1" }
 
 // Tour returns a scenario with everything that a button can do to an object of that kind.
 func Tour(kind string) Look {
@@ -110,9 +100,7 @@ func Tour(kind string) Look {
 		Title: "a tour",
 		Text: "A " + kind + " was created and scaled, and finally deleted. In between, somebody changed its " +
 			"Deployment, and then deleted it. Drag the slider back, and click anything you want to know more about.",
-		span:    30 * time.Second,
-		steps:   []string{"create", idle, "scale", idle, "interfere", idle, "label", idle, "remove", idle, "delete", idle},
-		selects: func(item Item) bool { return item.Lane == Actions },
+		steps: []string{"create", idle, "scale", idle, "interfere", idle, "label", idle, "remove", idle, "delete", idle},
 	}
 }
 
@@ -123,12 +111,9 @@ func LookOf(chapter chapters.Chapter) Look { return looks[chapter.Number()] }
 type Shown struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`
-	// Done says that the page must stop now, with the playhead at At, Span before it, and this item
-	// selected. The times are in milliseconds.
-	Done   bool    `json:"done"`
-	Select int     `json:"select,omitempty"`
-	At     float64 `json:"at,omitempty"`
-	Span   int64   `json:"span,omitempty"`
+	// Done says that the page must stop now, with this item selected, if there is one.
+	Done   bool `json:"done"`
+	Select int  `json:"select,omitempty"`
 }
 
 // Play plays a look, and returns when the page shows the end of it.
@@ -142,10 +127,10 @@ func (s *Session) Play(ctx context.Context, look Look) error {
 			return fmt.Errorf("play the look %q: %w", look.Title, err)
 		}
 	}
-	shown := Shown{Title: look.Title, Text: look.Text, Done: true, Span: look.span.Milliseconds()}
+	shown := Shown{Title: look.Title, Text: look.Text, Done: true}
 	for _, item := range s.Recorder.All() {
-		if look.selects(item) {
-			shown.Select, shown.At = item.ID, item.At+float64(shown.Span)*0.75
+		if look.selects != nil && look.selects(item) {
+			shown.Select = item.ID
 		}
 	}
 	s.show(shown)

@@ -72,7 +72,7 @@ function related(id) {
 // ---- time --------------------------------------------------------------------------------------
 
 let live = true, playhead = Date.now(), lastFrame = performance.now(), dirty = true;
-let selected = 0, lit = new Set(), drawn = [], names = [], looked = false;
+let selected = 0, lit = new Set(), numbers = new Map(), drawn = [], names = [], looked = false;
 
 const span = () => Number($('span').value);
 const first = () => ordered.length ? ordered[0].at : Date.now();
@@ -99,7 +99,14 @@ function zoom() {
   }
   if (acted.shown || caused.size <= acted.ids.length || Date.now() - acted.since < 1000) return;
   acted.shown = true;
-  const all = [...caused].map(id => items.get(id));
+  fit(caused);
+  select(acted.ids[0]);
+  light(caused); // with two programs, of both
+}
+
+// fit stops the axis, and makes the window as wide as these items.
+function fit(ids) {
+  const all = [...ids].map(id => items.get(id)).filter(Boolean);
   const from = Math.min(...all.map(item => item.at)), to = Math.max(...all.map(item => item.until || item.at));
   const wide = Math.max(100, 1.2 * (to - from));
   $('fit').value = String(wide);
@@ -108,8 +115,6 @@ function zoom() {
   $('fit').selected = true;
   pause(true);
   playhead = to + 0.1 * wide;
-  select(acted.ids[0]);
-  lit = caused; // with two programs, of both
 }
 
 // step moves the playhead to the item before or after it.
@@ -225,6 +230,19 @@ function draw() {
       drawn.push({ item, x: left + x, y: above, width: wide });
     }
     c.globalAlpha = 1;
+    const taken = []; // by row
+    for (const { item, x, row } of lane.items) { // above the bars, so that none covers a number
+      if (!numbers.has(item.id) || x < taken[row]) continue;
+      taken[row] = x + 14;
+      c.fillStyle = colour('text');
+      c.beginPath();
+      c.arc(left + x - 3, y + row * rowHeight + rowHeight / 2, 7, 0, 2 * Math.PI);
+      c.fill();
+      c.fillStyle = colour('back');
+      c.textAlign = 'center';
+      c.fillText(numbers.get(item.id), left + x - 3, y + row * rowHeight + rowHeight / 2 + 0.5);
+      c.textAlign = 'start';
+    }
     y += Math.max(2, lane.ends.length) * rowHeight + laneGap;
   }
   $('scrub').value = String(1000 * (playhead - first()) / Math.max(1, newest() - first()));
@@ -286,15 +304,23 @@ function clock(at) {
 }
 
 function link(item) {
-  const button = element('button', `${clock(item.at)} ${(item.program ? item.program + ' ' : '') + titles[item.lane]}: ${item.label}`, { type: 'button' });
+  const number = numbers.has(item.id) ? `${numbers.get(item.id)}: ` : '';
+  const button = element('button', `${number}${clock(item.at)} ${(item.program ? item.program + ' ' : '') + titles[item.lane]}: ${item.label}`, { type: 'button' });
   button.addEventListener('click', () => select(item.id));
   return button;
+}
+
+// light makes these items bright, and numbers them in the order of time, if there are few.
+function light(ids) {
+  lit = ids;
+  numbers = new Map(ids.size > 20 ? [] : ordered.filter(item => ids.has(item.id)).map((item, i) => [item.id, i + 1]));
+  changed();
 }
 
 function select(id) {
   const item = items.get(id);
   selected = item ? id : 0;
-  lit = item ? related(id) : new Set();
+  light(item ? related(id) : new Set());
   if (item && (item.at > playhead || (item.until || playhead) < playhead - span())) { // bring it into view
     pause(true);
     playhead = item.at + span() / 2;
@@ -580,19 +606,19 @@ function suggest() {
 function look(state) {
   $('look').hidden = !state;
   if (!state) return;
-  $('look').replaceChildren(element('h2', 'Look: ' + state.title), element('p', state.done ? state.text : 'The scenario is running …'));
+  const text = element('details', '');
+  text.append(element('summary', 'What has happened?'), element('p', state.text));
+  $('look').replaceChildren(element('h2', 'Look: ' + state.title), state.done ? text : element('p', 'The scenario is running …'));
   finish();
 }
 
 // finish stops where the scenario ends, once its items are here.
 function finish() {
   const state = controls.look;
-  if (!state?.done || looked || !items.has(state.select)) return;
+  if (!state?.done || looked || state.select && !items.has(state.select)) return;
   looked = true;
-  $('span').value = String(state.span);
-  pause(true);
-  playhead = state.at;
   select(state.select);
+  fit(state.select ? lit : items.keys());
 }
 
 // ---- begin -------------------------------------------------------------------------------------
