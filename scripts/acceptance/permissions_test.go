@@ -41,9 +41,7 @@ func usesItsPermissions(s *scenario, lifecycle func()) {
 		s.guardsMetrics(metrics)
 	}
 	s.operator.Stop() // sends the recorded Events
-	permissions, err := s.program.Permissions()
-	s.must(err)
-	usage := operator.Compare(permissions.Rules, s.requests(), nil)
+	usage := operator.Compare(s.program.Rules, s.requests(), nil)
 	for right, requests := range usage.Missing {
 		s.Errorf("missing permission: %s: %v", right, requests)
 	}

@@ -203,7 +203,8 @@ func checkCluster(m machine) finding {
 
 func checkDisk(m machine) finding {
 	if m.fullDisk != nil {
-		return bad(m.fullDisk.Error(), "free some space, or set GOCACHE to a folder on a disk that has more")
+		return bad(m.fullDisk.Error(),
+			"free some space, set GOCACHE to a folder on a disk that has more, or copy the repository to one")
 	}
 	return ok("there is enough free disk space")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -78,7 +79,7 @@ func findResource(c cluster.Backend, name string) (schema.GroupResource, error) 
 	return found.GroupResource(), err
 }
 
-func printVersions(command *cobra.Command, objects []cluster.StoredObject) error {
+func printVersions(command *cobra.Command, objects []unstructured.Unstructured) error {
 	if len(objects) == 0 {
 		_, err := fmt.Fprintln(command.ErrOrStderr(), "etcd has no custom objects of this resource.")
 		return err
@@ -86,20 +87,20 @@ func printVersions(command *cobra.Command, objects []cluster.StoredObject) error
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTORED AS")
 	for _, object := range objects {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", object.Namespace, object.Name, object.APIVersion)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", object.GetNamespace(), object.GetName(), object.GetAPIVersion())
 	}
 	return table.Flush()
 }
 
 // printStored prints several objects if they have the same name, in different namespaces.
-func printStored(command *cobra.Command, objects []cluster.StoredObject, name string) error {
-	objects = slices.DeleteFunc(objects, func(o cluster.StoredObject) bool { return o.Name != name })
+func printStored(command *cobra.Command, objects []unstructured.Unstructured, name string) error {
+	objects = slices.DeleteFunc(objects, func(o unstructured.Unstructured) bool { return o.GetName() != name })
 	if len(objects) == 0 {
 		return problem.New("etcd has no such custom object with the name %q", name).
 			ToDo("leave the name out, to see those that it has")
 	}
 	for _, object := range objects {
-		content, err := yaml.JSONToYAML(object.JSON)
+		content, err := yaml.Marshal(object.Object)
 		if err != nil {
 			return err
 		}

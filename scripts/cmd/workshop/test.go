@@ -135,8 +135,7 @@ func newSuite(command *cobra.Command, args []string, nodes cluster.Nodes) (*suit
 		return nil, err
 	}
 	return &suite.Suite{
-		Root: theRoot(), Bin: theControlPlane().Bin, UI: show, Out: command.OutOrStdout(),
-		Chapters: found, Everything: everything,
+		Root: theRoot(), UI: show, Out: command.OutOrStdout(), Chapters: found, Everything: everything,
 	}, nil
 }
 

@@ -106,19 +106,12 @@ func newStatusCommand() *cobra.Command {
 
 func statusText(c cluster.Backend, status cluster.Status) string {
 	switch {
-	case !status.Exists:
+	case !c.Exists():
 		return fmt.Sprintf("doesn't exist. To create it: %s", toUp(c))
 	case status.Ready:
 		return fmt.Sprintf("is ready: Kubernetes %s, %d of %d nodes ready", status.Version, status.NodesReady, status.Nodes)
-	}
-	var down []string
-	for _, component := range status.Components {
-		if !component.Running {
-			down = append(down, component.Name)
-		}
-	}
-	if len(down) == 0 {
+	case len(status.Down) == 0:
 		return "is not ready yet"
 	}
-	return fmt.Sprintf("is not ready. Down: %s. To start what is down:\n    %s", strings.Join(down, ", "), toUp(c))
+	return fmt.Sprintf("is not ready. Down: %s. To start what is down:\n    %s", strings.Join(status.Down, ", "), toUp(c))
 }

@@ -86,7 +86,7 @@ func theControlPlane() *gobuild.ControlPlane { return gobuild.NewControlPlane(th
 
 // simulated returns the cluster with simulated nodes that has the selected name.
 func simulated() *cluster.Cluster {
-	return cluster.New(theRoot(), theControlPlane().Bin, theName())
+	return cluster.New(theRoot(), theName())
 }
 
 func kubectlOn(c cluster.Backend) cluster.Kubectl {

@@ -79,9 +79,10 @@ var InProject = map[string]string{
 }
 
 // IsProject reports whether the chapter is a kubebuilder project, with its own Makefile.
-func (c Chapter) IsProject() bool { return exists(filepath.Join(c.Dir, "PROJECT")) }
+func (c Chapter) IsProject() bool { return Exists(filepath.Join(c.Dir, "PROJECT")) }
 
-func exists(path string) bool {
+// Exists reports whether there is a file or a folder.
+func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -99,7 +100,7 @@ func (c Chapter) Parts() Parts {
 		Main: ".", CRD: at("manifests", "crd.yaml"), Permissions: at("manifests", "rbac.yaml"),
 		Sample: at("manifests", strings.ToLower(c.Kind())+".yaml"),
 	}
-	if deployment := at("manifests", "deployment.yaml"); exists(deployment) {
+	if deployment := at("manifests", "deployment.yaml"); Exists(deployment) {
 		parts.Deployment = deployment
 	}
 	return parts
@@ -167,9 +168,6 @@ func Find(root string, names ...string) ([]Chapter, error) {
 	}
 	return found, nil
 }
-
-// Modules returns the folders of the modules in go.work.
-func Modules(all []Chapter) []string { return append(Names(all), "scripts") }
 
 func Names(all []Chapter) (names []string) {
 	for _, chapter := range all {

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"go/scanner"
-	"go/token"
 	"maps"
 	"os"
 	"path"
@@ -127,30 +125,16 @@ func Count(ctx context.Context, all []Chapter) (counts []Lines, err error) {
 	return counts, nil
 }
 
-// countCode counts a file's lines without blank lines and comments. Go is read with Go's scanner,
-// because a string may look like a comment.
+// countCode counts a file's lines without blank lines and comments.
 func countCode(name, text string) (count int) {
-	if path.Ext(name) != ".go" {
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				count++
-			}
-		}
-		return count
+	comment := "#"
+	if path.Ext(name) == ".go" {
+		comment = "//"
 	}
-	isCode := map[int]bool{} // by line number
-	file := token.NewFileSet().AddFile(name, -1, len(text))
-	var s scanner.Scanner
-	s.Init(file, []byte(text), func(token.Position, string) {}, 0)
-	for pos, tok, literal := s.Scan(); tok != token.EOF; pos, tok, literal = s.Scan() {
-		if tok == token.SEMICOLON && literal == "\n" {
-			continue // the scanner has inserted it, perhaps after a comment
-		}
-		for i, line := range strings.Split(literal, "\n") {
-			if i == 0 || strings.TrimSpace(line) != "" {
-				isCode[file.Line(pos)+i] = true
-			}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, comment) {
+			count++
 		}
 	}
-	return len(isCode)
+	return count
 }

@@ -60,24 +60,18 @@ func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 
 // Status is the cluster's present state.
 type Status struct {
-	Exists     bool   // it was created; it may be down
 	Ready      bool   // every component runs, and the API server reports that it is ready
 	Version    string // of the API server, while it answers
 	Nodes      int
 	NodesReady int
-	Components []ComponentStatus // empty unless Exists
-}
-
-type ComponentStatus struct {
-	Name    string
-	Running bool
+	Down       []string // components that don't run
 }
 
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	if !c.Exists() {
 		return Status{}, nil
 	}
-	status := Status{Exists: true, Ready: true}
+	var status Status
 	running, err := c.running(ctx)
 	if err != nil {
 		return status, err
@@ -87,11 +81,11 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 		return status, err
 	}
 	for _, component := range components {
-		_, runs := running[component.name]
-		status.Ready = status.Ready && runs
-		status.Components = append(status.Components, ComponentStatus{Name: component.name, Running: runs})
+		if _, runs := running[component.name]; !runs {
+			status.Down = append(status.Down, component.name)
+		}
 	}
-	status.Ready = status.Ask(ctx, c) && status.Ready
+	status.Ready = status.Ask(ctx, c) && len(status.Down) == 0
 	return status, nil
 }
 

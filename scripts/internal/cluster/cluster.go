@@ -19,15 +19,14 @@ const DefaultName = "workshop"
 // Cluster need not exist yet. Several values, in several processes, may be the same cluster.
 type Cluster struct {
 	name  string
-	state string // .workshop: holds the lock, and all clusters
-	bin   string // the folder of the control plane's program
+	state string // .workshop: holds the lock, the control plane's program, and all clusters
 	dir   string // all that belongs to this cluster
 }
 
-// New returns a cluster of the repository at root, run by the control plane in the folder bin.
-func New(root, bin, name string) *Cluster {
+// New returns a cluster of the repository at root.
+func New(root, name string) *Cluster {
 	state := filepath.Join(resolve(root), ".workshop")
-	return &Cluster{name: name, state: state, bin: resolve(bin), dir: filepath.Join(state, "clusters", name)}
+	return &Cluster{name: name, state: state, dir: filepath.Join(state, "clusters", name)}
 }
 
 // resolve returns the absolute path without links, to recognize it in a process's arguments.
@@ -53,9 +52,7 @@ func (c *Cluster) ComponentLog(component string) string {
 }
 
 // executable becomes each component, by its first argument.
-func (c *Cluster) executable() string { return executable(c.bin) }
-
-func executable(bin string) string { return filepath.Join(bin, gobuild.ControlPlaneFile) }
+func executable(state string) string { return filepath.Join(state, "bin", gobuild.ControlPlaneFile) }
 
 // Exists reports whether the cluster was created here. A copy in a copied or moved repository
 // doesn't count, because it has the original's ports.

@@ -26,7 +26,7 @@ import (
 func newCluster(t *testing.T) *Cluster {
 	t.Helper()
 	root := t.TempDir()
-	c := New(root, filepath.Join(root, "bin"), "test")
+	c := New(root, "test")
 	if err := os.MkdirAll(filepath.Join(c.dir, "logs"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func controllerFlags(port int) []string {
 
 func httpsURL(port int) string { return "https://127.0.0.1:" + strconv.Itoa(port) }
 
-// writeFiles writes what the components of a new cluster read.
+// writeFiles writes what the components of a new cluster read, and the administrator's kubeconfig.
 func (c *Cluster) writeFiles() error {
 	for _, dir := range []string{"pki", "logs"} {
 		if err := os.MkdirAll(filepath.Join(c.dir, dir), 0o700); err != nil {
@@ -149,19 +149,35 @@ func (c *Cluster) writeFiles() error {
 	if err != nil {
 		return fmt.Errorf("the stages of simulated nodes and Pods: %w", err)
 	}
+	certificate, key, err := newCertificate()
+	if err != nil {
+		return err
+	}
+	kubeconfig := clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{
+			c.name: {Server: httpsURL(first + apiServerPort), CertificateAuthorityData: certificate},
+		},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{
+			c.name: {ClientCertificateData: certificate, ClientKeyData: key},
+		},
+		Contexts:       map[string]*clientcmdapi.Context{c.name: {Cluster: c.name, AuthInfo: c.name}},
+		CurrentContext: c.name,
+	}
 	return errors.Join(
 		os.WriteFile(filepath.Join(c.dir, "stages.yaml"), stages, 0o600),
 		os.WriteFile(filepath.Join(c.dir, portFile), []byte(strconv.Itoa(first)), 0o600),
 		os.WriteFile(filepath.Join(c.dir, "audit-policy.yaml"), AuditPolicy, 0o600),
-		c.writeCertificate(),
-		c.writeKubeconfig(first+apiServerPort),
+		os.WriteFile(filepath.Join(c.dir, certFile), certificate, 0o600),
+		os.WriteFile(filepath.Join(c.dir, keyFile), key, 0o600),
+		clientcmd.WriteToFile(kubeconfig, c.Kubeconfig()),
 	)
 }
 
-func (c *Cluster) writeCertificate() error {
+// newCertificate returns the cluster's certificate and its key, as PEM.
+func newCertificate() (certificate, privateKey []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
@@ -174,29 +190,10 @@ func (c *Cluster) writeCertificate() error {
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		IsCA:         true, BasicConstraintsValid: true,
 	}
-	der, derErr := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
-	keyPEM, keyErr := keyutil.MarshalPrivateKeyToPEM(key)
-	return errors.Join(derErr, keyErr,
-		os.WriteFile(filepath.Join(c.dir, certFile), certPEM, 0o600),
-		os.WriteFile(filepath.Join(c.dir, keyFile), keyPEM, 0o600))
-}
-
-// writeKubeconfig writes the administrator's kubeconfig, with the certificates inside.
-func (c *Cluster) writeKubeconfig(port int) error {
-	path := func(name string) string { return filepath.Join(c.dir, name) }
-	config := clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{
-			c.name: {Server: httpsURL(port), CertificateAuthority: path(caFile)},
-		},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{
-			c.name: {ClientCertificate: path(certFile), ClientKey: path(keyFile)},
-		},
-		Contexts:       map[string]*clientcmdapi.Context{c.name: {Cluster: c.name, AuthInfo: c.name}},
-		CurrentContext: c.name,
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := clientcmdapi.FlattenConfig(&config); err != nil {
-		return err
-	}
-	return clientcmd.WriteToFile(config, c.Kubeconfig())
+	privateKey, err = keyutil.MarshalPrivateKeyToPEM(key)
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der}), privateKey, err
 }

@@ -24,9 +24,6 @@ const grace = 5 * time.Second
 // Down ends the cluster's processes and returns their number. With purge, it also deletes the
 // cluster's files. It calls waiting if another command has to end first.
 func (c *Cluster) Down(ctx context.Context, purge bool, waiting func(holder string)) (ended int, err error) {
-	if err := CheckName(c.name); err != nil {
-		return 0, err // it names a folder that may be removed
-	}
 	release, err := process.Lock(ctx, c.state, waiting)
 	if err != nil {
 		return 0, err
@@ -57,7 +54,7 @@ func Purge(
 		return 0, nil, err
 	}
 	defer release()
-	programs, err := findPrograms(ctx, filepath.Join(state, "bin"))
+	programs, err := findPrograms(ctx, state)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -35,10 +35,11 @@ func newReal(t *testing.T) real {
 		t.Skip("needs the control plane: run it by `./scripts/workshop test`, or set WORKSHOP_TEST_BIN to .workshop/bin")
 	}
 	root := filepath.Join(t.TempDir(), "a folder")
-	if err := os.Mkdir(root, 0o700); err != nil {
+	state := filepath.Join(root, ".workshop")
+	if err := errors.Join(os.MkdirAll(state, 0o700), os.Symlink(bin, filepath.Join(state, "bin"))); err != nil {
 		t.Fatal(err)
 	}
-	r := real{New(root, bin, "test")}
+	r := real{New(root, "test")}
 	t.Cleanup(func() {
 		if _, err := r.Down(context.Background(), true, func(string) {}); err != nil {
 			t.Error(err)
@@ -111,7 +112,7 @@ func TestCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !status.Ready || status.NodesReady != simulatedNodes || len(status.Components) != 5 {
+		if !status.Ready || status.NodesReady != simulatedNodes || len(status.Down) > 0 {
 			t.Errorf("%+v", status)
 		}
 	})

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Kubectl runs the workshop's own kubectl against one cluster. Each call names the kubeconfig, so the
@@ -71,13 +69,14 @@ func (k Kubectl) ApplyCRD(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, pollEvery, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		_, last = k.Run(ctx, "get", resource, "--all-namespaces")
-		return last == nil || NeedsConversion(last), nil
+	err = Retry(ctx, 30*time.Second, func(ctx context.Context) error {
+		if _, err := k.Run(ctx, "get", resource, "--all-namespaces"); !NeedsConversion(err) {
+			return err
+		}
+		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("CRD %s was applied but can't be used: %w", resource, last)
+		return fmt.Errorf("CRD %s was applied but can't be used: %w", resource, err)
 	}
 	return nil
 }

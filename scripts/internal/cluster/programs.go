@@ -23,7 +23,7 @@ type program struct {
 
 // running finds the cluster's processes, by component.
 func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
-	programs, err := findPrograms(ctx, c.bin)
+	programs, err := findPrograms(ctx, c.state)
 	found := map[string]program{}
 	for _, p := range programs {
 		if p.home == c.dir {
@@ -33,9 +33,9 @@ func (c *Cluster) running(ctx context.Context) (map[string]program, error) {
 	return found, err
 }
 
-// findPrograms finds the processes of all clusters that use the program in bin.
-func findPrograms(ctx context.Context, bin string) ([]program, error) {
-	want := resolve(executable(bin))
+// findPrograms finds the processes of all clusters that use the program in that .workshop.
+func findPrograms(ctx context.Context, state string) ([]program, error) {
+	want := resolve(executable(state))
 	return process.Find(ctx, func(p *gopsutil.Process) (program, bool) { return identify(ctx, p, want) })
 }
 

@@ -60,15 +60,20 @@ func IsWhole(ctx context.Context, client kubernetes.Interface) error {
 	return err
 }
 
-// Await waits until the condition is fulfilled. After the timeout, its error says why it isn't.
+// Await waits until the condition is fulfilled.
 func Await(ctx context.Context, b Backend, timeout time.Duration, ready condition) error {
 	client, err := Client(b)
 	if err != nil {
 		return err
 	}
+	return Retry(ctx, timeout, func(ctx context.Context) error { return ready(ctx, client) })
+}
+
+// Retry calls try until it returns nil. After the timeout, it returns the last error.
+func Retry(ctx context.Context, timeout time.Duration, try func(context.Context) error) error {
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, pollEvery, timeout, true, func(ctx context.Context) (bool, error) {
-		last = ready(ctx, client)
+	err := wait.PollUntilContextTimeout(ctx, pollEvery, timeout, true, func(ctx context.Context) (bool, error) {
+		last = try(ctx)
 		return last == nil, nil
 	})
 	if err != nil && ctx.Err() == nil {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"example.com/operators/scripts/internal/problem"
+	"example.com/operators/scripts/internal/process"
 )
 
 // create replaces any unfinished cluster. If it fails, it ends all processes and keeps the logs.
@@ -81,7 +82,7 @@ func (c *Cluster) startMissing(ctx context.Context, running map[string]program, 
 // nothing of the user's. Less garbage collection saves 10 to 20 % of a busy API server's CPU time,
 // and the limit bounds its memory.
 func (c *Cluster) command(component string, args ...string) *exec.Cmd {
-	command := exec.Command(c.executable(), args...)
+	command := exec.Command(executable(c.state), args...)
 	command.Args[0] = filepath.Join(c.dir, component) // see identify
 	command.Dir = c.dir
 	command.Env = []string{"HOME=" + c.dir, "GOGC=300", "GOMEMLIMIT=1GiB"}
@@ -104,8 +105,7 @@ func (c *Cluster) launch(component component) (*exec.Cmd, error) {
 // log.
 func (c *Cluster) ended(component string) error {
 	log, _ := os.ReadFile(c.ComponentLog(component))
-	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
-	last := strings.Join(lines[max(0, len(lines)-5):], "\n")
+	last := strings.TrimSpace(process.Tail(string(log), 5))
 	p := problem.New("%s of cluster %q ended while the cluster started", component, c.name).
 		ToDo(`look at the log; "./scripts/workshop up" tries again, "./scripts/workshop down --purge" starts over`).
 		SeeLog(c.ComponentLog(component)).

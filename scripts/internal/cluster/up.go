@@ -24,9 +24,6 @@ const (
 // controllers and nodes are ready. It keeps the data, except of an unfinished cluster. Several
 // callers may call it at once, and after an interrupt, the next call continues.
 func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (Outcome, error) {
-	if err := CheckName(c.name); err != nil {
-		return "", err
-	}
 	release, err := process.Lock(ctx, c.state, func(holder string) { progress("waiting for " + holder) })
 	if err != nil {
 		return "", err
@@ -51,15 +48,15 @@ func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (Outcome,
 		}
 		running = nil
 	}
+	outcome := Started
 	if len(running) == len(components) {
-		progress("waiting for the API server")
-		return AlreadyUp, c.wait(ctx, "kube-apiserver", IsWhole)
+		outcome = AlreadyUp
 	}
-	progress("starting the cluster")
+	progress("waiting for the API server")
 	if err := c.startMissing(ctx, running, components); err != nil {
 		return "", err
 	}
-	return Started, c.wait(ctx, "kwok-controller", IsWhole)
+	return outcome, c.wait(ctx, "kwok-controller", IsWhole)
 }
 
 // UpShown starts a cluster, and shows the progress.

@@ -72,7 +72,7 @@ func update(root string, doc *document) (text string, err error) {
 			return
 		}
 		if problem != nil {
-			err = errors.Join(err, doc.problem(n, "%s%w", strings.TrimPrefix(html+": ", ": "), problem))
+			err = errors.Join(err, doc.problem(doc.line(n), "%s%w", strings.TrimPrefix(html+": ", ": "), problem))
 			return
 		}
 		blocks = append(blocks, block)

@@ -62,7 +62,7 @@ func consoleBlocks(doc *document) (blocks []block, problems error) {
 		}
 		info := consoleInfo.FindStringSubmatch(string(fenced.Info.Value(doc.source)))
 		if info == nil {
-			problems = errors.Join(problems, doc.problem(fenced, "console block: known are terminal=NAME, exit=N and "+
+			problems = errors.Join(problems, doc.problem(doc.line(fenced), "console block: known are terminal=NAME, exit=N and "+
 				"running, in this order"))
 			continue
 		}

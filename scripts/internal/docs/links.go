@@ -40,7 +40,7 @@ func checkLinks(fsys fs.FS, doc *document) (problems error) {
 			err = hasTest(fsys, file, label)
 		}
 		if err != nil {
-			problems = errors.Join(problems, doc.problem(n, "link %q: %w", target, err))
+			problems = errors.Join(problems, doc.problem(doc.line(n), "link %q: %w", target, err))
 		}
 	})
 	return problems

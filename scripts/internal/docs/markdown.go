@@ -37,9 +37,9 @@ func (d *document) line(n ast.Node) int {
 	return 1 + bytes.Count(d.source[:max(0, n.Pos())], []byte("\n"))
 }
 
-// problem is an error that begins with the node's place, as an editor finds it.
-func (d *document) problem(n ast.Node, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: "+format, slices.Concat([]any{d.file, d.line(n)}, args)...)
+// problem is an error that begins with its place, as an editor finds it.
+func (d *document) problem(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: "+format, slices.Concat([]any{d.file, line}, args)...)
 }
 
 // each calls f for every node, in the order of the text.

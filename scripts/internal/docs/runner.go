@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
@@ -26,7 +25,7 @@ type Runner struct {
 	Timeout  time.Duration        // for a command to end, or for its output to appear; 0: defaultTimeout
 	Starting func(command string) // called with each command and its place; may be nil
 
-	file      string
+	doc       *document
 	terminals map[string]*terminal
 	commands  int
 }
@@ -46,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, file string) (commands int, err error)
 		return 0, err
 	}
 	r.Timeout = cmp.Or(r.Timeout, defaultTimeout)
-	r.file, r.terminals, r.commands = file, map[string]*terminal{}, 0
+	r.doc, r.terminals, r.commands = doc, map[string]*terminal{}, 0
 	defer r.close()
 	for _, b := range blocks {
 		err := r.block(ctx, b)
@@ -64,7 +63,7 @@ func (r *Runner) Run(ctx context.Context, file string) (commands int, err error)
 func (r *Runner) leftRunning(ctx context.Context) (err error) {
 	for _, t := range r.terminals {
 		if s, _ := t.await(ctx, grace, state.hasEnded); !s.ended {
-			err = errors.Join(err, r.fail(t.line, "this still runs at the end of the text: stop it there with ^C"))
+			err = errors.Join(err, r.doc.problem(t.line, "this still runs at the end of the text: stop it there with ^C"))
 		}
 	}
 	return err
@@ -73,11 +72,11 @@ func (r *Runner) leftRunning(ctx context.Context) (err error) {
 func (r *Runner) block(ctx context.Context, b block) error {
 	t, err := r.terminal(b.terminal)
 	if err != nil {
-		return r.fail(b.line, "%w", err)
+		return r.doc.problem(b.line, "%w", err)
 	}
 	if b.interrupt {
 		if err := t.interrupt(ctx, r.Timeout); err != nil {
-			return r.fail(b.line, "^C: %w", err)
+			return r.doc.problem(b.line, "^C: %w", err)
 		}
 	}
 	for i, s := range b.steps {
@@ -86,7 +85,7 @@ func (r *Runner) block(ctx context.Context, b block) error {
 			running, exit = b.running, b.exit
 		}
 		if s.command == "" && t.token == "" {
-			return r.fail(s.line, "output is shown of a terminal in which nothing was run")
+			return r.doc.problem(s.line, "output is shown of a terminal in which nothing was run")
 		}
 		if s.command != "" {
 			if err := r.start(ctx, t, s, running); err != nil {
@@ -114,13 +113,14 @@ func (r *Runner) terminal(name string) (*terminal, error) {
 // start types a command, once the one before it has ended.
 func (r *Runner) start(ctx context.Context, t *terminal, s step, running bool) error {
 	if _, err := t.await(ctx, r.Timeout, state.hasEnded); err != nil {
-		return r.fail(s.line, "$ %s\nthe terminal is not free: the command before still runs after %v", s.command, r.Timeout)
+		const text = "$ %s\nthe terminal is not free: the command before still runs after %v"
+		return r.doc.problem(s.line, text, s.command, r.Timeout)
 	}
 	if r.Starting != nil {
-		r.Starting(fmt.Sprintf("%s:%d: $ %s", r.file, s.line, s.command))
+		r.Starting(fmt.Sprintf("%s:%d: $ %s", r.doc.file, s.line, s.command))
 	}
 	if err := t.start(s.command, running); err != nil {
-		return r.fail(s.line, "$ %s\n%w", s.command, err)
+		return r.doc.problem(s.line, "$ %s\n%w", s.command, err)
 	}
 	r.commands++
 	t.line = s.line
@@ -160,10 +160,6 @@ func (r *Runner) judge(ctx context.Context, t *terminal, s step, follow bool, ex
 
 func (s state) hasEnded() bool { return s.ended }
 
-func (r *Runner) fail(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: "+format, slices.Concat([]any{r.file, line}, args)...)
-}
-
 // differ shows the text and the output around the line that differs.
 func (r *Runner) differ(s step, lines []string, line int, why string) error {
 	command := "(the output goes on)"
@@ -174,7 +170,7 @@ func (r *Runner) differ(s step, lines []string, line int, why string) error {
 		line = len(lines) // any output is right, so its end says most
 	}
 	from, to := max(0, line-excerpt), min(len(lines), line+excerpt)
-	return r.fail(s.line, "%s\n%s\nexpected: %s\ncame (lines %d to %d of %d): %s",
+	return r.doc.problem(s.line, "%s\n%s\nexpected: %s\ncame (lines %d to %d of %d): %s",
 		command, why, indent(s.output), from+1, to, len(lines), indent(lines[from:to]))
 }
 

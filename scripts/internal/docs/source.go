@@ -73,43 +73,37 @@ func extract(fsys fs.FS, file, names string) (string, error) {
 
 	var texts []string
 	for name := range strings.SplitSeq(names, ",") {
-		i := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool { return nameOf(d) == name })
+		i := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool { found, _ := describe(d); return found == name })
 		if i < 0 {
 			return "", fmt.Errorf("%s declares no %q at top level", file, name)
 		}
-		from, to := fset.Position(begin(parsed.Decls[i])).Offset, fset.Position(parsed.Decls[i].End()).Offset
+		begin := parsed.Decls[i].Pos()
+		if _, doc := describe(parsed.Decls[i]); doc != nil {
+			begin = doc.Pos()
+		}
+		from, to := fset.Position(begin).Offset, fset.Position(parsed.Decls[i].End()).Offset
 		rest, _, _ := strings.Cut(string(source[to:]), "\n") // a comment at the end of the line
 		texts = append(texts, string(source[from:to])+rest)
 	}
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// begin returns the position of a declaration, or of its doc comment.
-func begin(decl ast.Decl) token.Pos {
-	if f, ok := decl.(*ast.FuncDecl); ok && f.Doc != nil {
-		return f.Doc.Pos()
-	}
-	if t, ok := decl.(*ast.GenDecl); ok && t.Doc != nil {
-		return t.Doc.Pos()
-	}
-	return decl.Pos()
-}
-
-// nameOf returns the name by which a marker selects a function, a method, or a type.
-func nameOf(decl ast.Decl) string {
+// describe returns the name by which a marker selects a function, a method, or a type, and its doc
+// comment.
+func describe(decl ast.Decl) (name string, doc *ast.CommentGroup) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
 		if d.Recv == nil {
-			return d.Name.Name
+			return d.Name.Name, d.Doc
 		}
 		receiver, _, _ := strings.Cut(types.ExprString(d.Recv.List[0].Type), "[") // without type parameters
-		return strings.TrimPrefix(receiver, "*") + "." + d.Name.Name
+		return strings.TrimPrefix(receiver, "*") + "." + d.Name.Name, d.Doc
 	case *ast.GenDecl:
 		if t, ok := d.Specs[0].(*ast.TypeSpec); ok {
-			return t.Name.Name
+			return t.Name.Name, d.Doc
 		}
 	}
-	return ""
+	return "", nil
 }
 
 func splitLines(text []byte) []string {

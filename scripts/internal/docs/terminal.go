@@ -9,7 +9,6 @@ package docs
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,10 +86,8 @@ func (t *terminal) start(command string, running bool) error {
 	if running {
 		typed = "set -m\n(set +m; " + typed + ")"
 	}
-	if _, err := fmt.Fprintf(t.stdin, "%s\nprintf '%%s %%d\\n' %s $?\nset +m\n", typed, t.token); err != nil {
-		return errors.New("the terminal's bash has ended")
-	}
-	return nil
+	_, err := fmt.Fprintf(t.stdin, "%s\nprintf '%%s %%d\\n' %s $?\nset +m\n", typed, t.token)
+	return err
 }
 
 func (t *terminal) look() state {

@@ -19,6 +19,7 @@
 package exercises
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,9 +57,7 @@ type Exercise struct {
 	Chapter chapters.Chapter
 	Number  int    // from 1; chapter 01 also has an exercise 0
 	Folder  string // its name, such as 1-resume
-	Title   string // from the README; if there is none, the folder's name
-	Minutes int    // that the exercise should take, from the README; 0: unknown
-	Core    bool   // it is on the core path, which takes about eight hours
+	Readme         // without a title in it, the title is the folder's name
 }
 
 // Name is the commands' name for the exercise, such as 01/1.
@@ -107,10 +106,10 @@ func In(chapter chapters.Chapter) ([]Exercise, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := Exercise{Chapter: chapter, Number: number, Folder: entry.Name(), Title: entry.Name()}
-		if readme, err := e.ReadReadme(); err == nil && readme.Title != "" {
-			e.Title, e.Minutes, e.Core = readme.Title, readme.Minutes, readme.Core
-		}
+		e := Exercise{Chapter: chapter, Number: number, Folder: entry.Name()}
+		content, _ := os.ReadFile(e.File(ReadmeFile)) // without it, everything is empty
+		e.Readme = parseReadme(number, string(content))
+		e.Title = cmp.Or(e.Title, e.Folder)
 		found = append(found, e)
 	}
 	slices.SortStableFunc(found, func(a, b Exercise) int { return a.Number - b.Number })

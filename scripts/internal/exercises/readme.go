@@ -15,8 +15,8 @@ import (
 // Readme has the parts of a README that the commands show. A part that the README lacks is empty.
 type Readme struct {
 	Title   string // without the exercise's number
-	Minutes int    // that the exercise should take
-	Core    bool   // it is on the core path
+	Minutes int    // that the exercise should take; 0: unknown
+	Core    bool   // it is on the core path, which takes about eight hours
 	Task    string // everything before "Read first", the question, or the first section
 	Predict string // the first question to think about before working
 }
@@ -30,23 +30,18 @@ var (
 	afterTask = regexp.MustCompile(`^(\*\*Read first|\*\*Predict|## )`)
 )
 
-func (e Exercise) ReadReadme() (Readme, error) {
-	content, err := os.ReadFile(e.File(ReadmeFile))
-	if err != nil {
-		return Readme{}, fmt.Errorf("read the task of %s: %w", e.Name(), err)
-	}
-	var readme Readme
-	if title, ok := strings.CutPrefix(string(content), fmt.Sprintf("# %d: ", e.Number)); ok {
+func parseReadme(number int, content string) (readme Readme) {
+	if title, ok := strings.CutPrefix(content, fmt.Sprintf("# %d: ", number)); ok {
 		title, _, _ = strings.Cut(title, "\n")
 		readme.Title = strings.TrimSpace(title)
 	}
-	if match := minutesLine.FindSubmatch(content); match != nil {
-		readme.Minutes, _ = strconv.Atoi(string(match[1])) // only digits
-		readme.Core = len(match[2]) > 0
+	if match := minutesLine.FindStringSubmatch(content); match != nil {
+		readme.Minutes, _ = strconv.Atoi(match[1]) // only digits
+		readme.Core = match[2] != ""
 	}
 	var task []string
 	inTask := true
-	for _, block := range blankLines.Split(string(content), -1) {
+	for _, block := range blankLines.Split(content, -1) {
 		inTask = inTask && !afterTask.MatchString(block)
 		question, isQuestion := strings.CutPrefix(block, "**Predict:** ")
 		switch {
@@ -57,7 +52,7 @@ func (e Exercise) ReadReadme() (Readme, error) {
 		}
 	}
 	readme.Task = plainText(strings.Join(task, "\n\n"))
-	return readme, nil
+	return readme
 }
 
 // ReadAnswer returns what a learner knows after the exercise, and the answer to its question: a

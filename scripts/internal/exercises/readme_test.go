@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestReadReadme(t *testing.T) {
+func TestReadme(t *testing.T) {
 	e := writeSum(t, t.TempDir(), "01-a", "1-sum", map[string]string{"README.md": `# 1: Sums
 
 Minutes: 5
@@ -26,10 +26,6 @@ Somebody adds two numbers with
 
 **Your work:** Add.
 `})
-	got, err := e.ReadReadme()
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := Readme{
 		Title:   "Sums",
 		Minutes: 5,
@@ -37,11 +33,11 @@ Somebody adds two numbers with
 			"been in production for years, and\n\n- nobody complains\n\n    $ add 1 1\n    1",
 		Predict: "What is 1 + 1?",
 	}
-	if got != want {
+	if got := e.Readme; got != want {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 	const file = "01-a/exercises/1-sum/README.md"
-	if short := FirstLines(got.Task, 3, file); !strings.HasSuffix(short, "years, and\n… (the rest: "+file+")") {
+	if short := FirstLines(e.Task, 3, file); !strings.HasSuffix(short, "years, and\n… (the rest: "+file+")") {
 		t.Errorf("three lines: got\n%s", short)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 )
@@ -92,15 +93,10 @@ func keep(root string, e Exercise, own []byte, now time.Time) (string, error) {
 	name := fmt.Sprintf("%s-%d-%s", e.Chapter.Number(), e.Number, now.Format("20060102T150405"))
 	stem := filepath.Join(".workshop", keptFolder, name)
 	path := stem + ".go"
-	for n := 2; exists(filepath.Join(root, path)); n++ {
+	for n := 2; chapters.Exists(filepath.Join(root, path)); n++ {
 		path = fmt.Sprintf("%s-%d.go", stem, n)
 	}
 	return path, errors.Join(err, os.WriteFile(filepath.Join(root, path), own, 0o600))
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // replaceFile replaces a file atomically, so that no interrupt leaves half of it.

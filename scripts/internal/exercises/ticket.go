@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -29,7 +30,7 @@ type Answer struct {
 	Because string `json:"because"` // why it is right, or which piece of evidence speaks against it
 }
 
-func (e Exercise) IsTicket() bool { return exists(e.File(CauseFile)) }
+func (e Exercise) IsTicket() bool { return chapters.Exists(e.File(CauseFile)) }
 
 // Cause returns the question, or nil if the exercise isn't a ticket.
 func (e Exercise) Cause() (*Cause, error) {
@@ -98,7 +99,7 @@ func NameCause(root string, e Exercise, number int) (Answer, error) {
 // from an empty file. Exercises without it aren't capstones.
 const JudgeFile = "judge.yaml"
 
-func (e Exercise) IsCapstone() bool { return exists(e.File(JudgeFile)) }
+func (e Exercise) IsCapstone() bool { return chapters.Exists(e.File(JudgeFile)) }
 
 // HasProgram reports whether the exercise has a program of its own, which "workshop run" runs: a
 // ticket's, or a capstone's.

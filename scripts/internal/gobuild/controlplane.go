@@ -9,13 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/shirou/gopsutil/v4/disk"
 
-	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 )
 
@@ -82,9 +80,6 @@ func (c *ControlPlane) Build(ctx context.Context, waiting func(holder string), p
 	}
 	defer release()
 	if built, err := c.IsBuilt(); err != nil || built { // another command may have built it meanwhile
-		return err
-	}
-	if err := checkCache(ctx); err != nil {
 		return err
 	}
 	flags, err := c.linkerFlags(ctx)
@@ -159,16 +154,7 @@ const (
 	NeededInWorkshop = 1 * gib
 )
 
-func checkCache(ctx context.Context) error {
-	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
-	if err != nil {
-		return fmt.Errorf("go env GOCACHE: %w", err)
-	}
-	return CheckFree(strings.TrimSpace(string(cache)), NeededInCache, "to build the control plane")
-}
-
-// CheckFree returns an error with advice if the disk of dir, which need not exist yet, has too little
-// space left.
+// CheckFree returns an error if the disk of dir, which need not exist yet, has too little space left.
 func CheckFree(dir string, needed uint64, purpose string) error {
 	usage, err := disk.Usage(dir)
 	for parent := filepath.Dir(dir); err != nil && parent != dir; parent = filepath.Dir(dir) {
@@ -179,6 +165,5 @@ func CheckFree(dir string, needed uint64, purpose string) error {
 		return err
 	}
 	left, need := float64(usage.Free)/gib, float64(needed)/gib
-	return problem.New("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, left, need, purpose).
-		ToDo("free some space, set GOCACHE to a folder on a disk that has more, or copy the repository to one")
+	return fmt.Errorf("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, left, need, purpose)
 }

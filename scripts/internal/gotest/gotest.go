@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -30,22 +29,16 @@ const (
 type Test struct {
 	Name   string // go test's: slashes before subtests, underscores for spaces
 	State  State
-	output clip
+	Output []byte // all that the test printed, possibly without its middle
 }
-
-// Output is all that the test printed, possibly without its middle.
-func (t *Test) Output() string { return t.output.String() }
 
 type Package struct {
 	Path   string  // import path
 	Tests  []*Test // in the order in which they began
 	Failed bool
 	Build  string // the compiler's or vet's errors, if it failed because of them
-	output clip
+	Output []byte // what was printed outside the tests, possibly without its middle
 }
-
-// Output is what was printed outside the tests, possibly without its middle.
-func (p *Package) Output() string { return p.output.String() }
 
 // Results are the packages of one run, in go test's order.
 type Results []*Package
@@ -71,7 +64,7 @@ func (r Results) Problems() []string {
 		for _, t := range p.Tests {
 			failed = failed || t.State == Failed
 			if what := map[State]string{Failed: "failed", Skipped: "was skipped"}[t.State]; what != "" {
-				problems = append(problems, fmt.Sprintf("%s %s: %s\n%s", p.Path, t.Name, what, t.Output()))
+				problems = append(problems, fmt.Sprintf("%s %s: %s\n%s", p.Path, t.Name, what, t.Output))
 			}
 		}
 		switch {
@@ -85,14 +78,13 @@ func (r Results) Problems() []string {
 }
 
 // printed is the output of the package and of its unfinished tests.
-func (p *Package) printed() string {
-	var output strings.Builder
+func (p *Package) printed() (output []byte) {
 	for _, t := range p.Tests {
 		if t.State == Unfinished {
-			output.WriteString(t.Output())
+			output = append(output, t.Output...)
 		}
 	}
-	return output.String() + p.Output()
+	return append(output, p.Output...)
 }
 
 // grace is how long go test has to end after an interrupt.
@@ -115,27 +107,18 @@ func Run(ctx context.Context, r Request) (Results, error) {
 	if slices.Contains(r.Args, "-race") {
 		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo
 	}
+	reading := reader{packages: map[string]*Package{}, builds: map[string][]byte{}, progress: r.Progress}
 	var stderr strings.Builder
-	command.Stderr = &stderr
-	output, err := command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("start go test: %w", err)
-	}
-	results, parseErr := parse(output, r.Progress)
-	_, _ = io.Copy(io.Discard, output)
-	runErr := command.Wait()
-	switch {
+	command.Stdout, command.Stderr = &process.Lines{Do: reading.take}, &stderr
+	err := command.Run()
+	switch results := reading.results; {
 	case ctx.Err() != nil:
 		return results, ctx.Err()
-	case parseErr != nil:
-		return results, parseErr
-	case runErr != nil && !slices.ContainsFunc(results, func(p *Package) bool { return p.Failed }):
-		return results, refused(runErr, stderr.String())
+	case err != nil && !slices.ContainsFunc(results, func(p *Package) bool { return p.Failed }):
+		return results, refused(err, stderr.String())
+	default:
+		return results, nil
 	}
-	return results, nil
 }
 
 // refused explains why go test failed although no test and no package did: a broken go.mod, or

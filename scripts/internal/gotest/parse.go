@@ -4,9 +4,6 @@ package gotest
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,49 +19,43 @@ type event struct {
 	FailedBuild string
 }
 
-func parse(lines io.Reader, progress func(test string)) (Results, error) {
-	var results Results
-	packages := map[string]*Package{}
-	builds := map[string]*clip{} // the compiler's output, by import path
-	decoder := json.NewDecoder(lines)
-	for {
-		var e event
-		if err := decoder.Decode(&e); errors.Is(err, io.EOF) {
-			return results, nil
-		} else if err != nil {
-			return results, fmt.Errorf("read what go test prints: %w", err)
+// reader reads what go test -json prints.
+type reader struct {
+	results  Results
+	packages map[string]*Package
+	builds   map[string][]byte // the compiler's output, by import path
+	progress func(test string) // may be nil
+}
+
+// take reads one line.
+func (r *reader) take(line string) {
+	var e event
+	if json.Unmarshal([]byte(line), &e) != nil {
+		return // all of go test's own lines are JSON
+	}
+	if e.Action == "build-output" {
+		r.builds[e.ImportPath] = clip(r.builds[e.ImportPath], e.Output)
+	}
+	if e.Package == "" {
+		return
+	}
+	p := r.packages[e.Package]
+	if p == nil {
+		p = &Package{Path: e.Package}
+		r.packages[e.Package] = p
+		r.results = append(r.results, p)
+	}
+	switch {
+	case e.Test != "":
+		if e.Action == "run" && r.progress != nil {
+			r.progress(e.Test)
 		}
-		if e.Action == "build-output" {
-			if builds[e.ImportPath] == nil {
-				builds[e.ImportPath] = &clip{}
-			}
-			builds[e.ImportPath].add(e.Output)
-		}
-		if e.Package == "" {
-			continue
-		}
-		p := packages[e.Package]
-		if p == nil {
-			p = &Package{Path: e.Package}
-			packages[e.Package] = p
-			results = append(results, p)
-		}
-		if e.Test != "" {
-			if e.Action == "run" && progress != nil {
-				progress(e.Test)
-			}
-			p.test(e.Test).take(e)
-			continue
-		}
-		switch e.Action {
-		case "output":
-			p.output.add(e.Output)
-		case "fail":
-			p.Failed = true
-			if output := builds[e.FailedBuild]; output != nil {
-				p.Build = output.String()
-			}
-		}
+		p.test(e.Test).take(e)
+	case e.Action == "output":
+		p.Output = clip(p.Output, e.Output)
+	case e.Action == "fail":
+		p.Failed = true
+		p.Build = string(r.builds[e.FailedBuild])
 	}
 }
 
@@ -84,7 +75,7 @@ var endings = map[string]State{"pass": Passed, "fail": Failed, "skip": Skipped}
 
 func (t *Test) take(e event) {
 	if e.Action == "output" {
-		t.output.add(e.Output)
+		t.Output = clip(t.Output, e.Output)
 	}
 	if state, ended := endings[e.Action]; ended {
 		t.State = state
@@ -94,16 +85,14 @@ func (t *Test) take(e event) {
 // clipped is how much is kept of an output's beginning and of its end. A loop may print gigabytes.
 const clipped = 64 << 10
 
-type clip struct{ text []byte }
-
-func (c *clip) add(s string) {
-	c.text = append(c.text, s...)
-	if len(c.text) > 4*clipped {
-		c.text = slices.Concat(c.text[:clipped], []byte("\n… (much more)\n"), c.text[len(c.text)-clipped:])
+// clip appends to an output, and leaves out its middle if that gets long.
+func clip(output []byte, more string) []byte {
+	output = append(output, more...)
+	if len(output) > 4*clipped {
+		output = slices.Concat(output[:clipped], []byte("\n… (much more)\n"), output[len(output)-clipped:])
 	}
+	return output
 }
-
-func (c *clip) String() string { return string(c.text) }
 
 // Message is one message of t.Error, t.Log and the like, or a line that was printed without them.
 type Message struct {

@@ -74,7 +74,7 @@ func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
 		message, _, _ = strings.Cut(message, "\n")
 		err = errors.New(message)
 	}
-	return explain(err, string(printed), fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), path)
+	return explain(fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), err, string(printed)).SeeLog(path)
 }
 
 // showStep shows a line that kind prints when a step begins: " • Preparing nodes 📦  ...".

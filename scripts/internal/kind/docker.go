@@ -31,13 +31,9 @@ func (c *Cluster) kind(ctx context.Context, progress func(string), args ...strin
 
 // docker runs docker and returns its output, without warnings. Its error explains common causes.
 func docker(ctx context.Context, args ...string) (string, error) {
-	return dockerWithInput(ctx, "", args...)
-}
-
-func dockerWithInput(ctx context.Context, input string, args ...string) (string, error) {
 	var warnings strings.Builder
 	command := exec.CommandContext(ctx, "docker", args...)
-	command.Stdin, command.Stderr = strings.NewReader(input), &warnings
+	command.Stderr = &warnings
 	output, err := command.Output()
 	answer := strings.TrimSpace(string(output))
 	switch {
@@ -50,7 +46,7 @@ func dockerWithInput(ctx context.Context, input string, args ...string) (string,
 			ToDo("install Docker (https://docs.docker.com/get-docker/), %s", doWithout)
 	}
 	err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(answer+"\n"+warnings.String()))
-	return "", explain(err, err.Error(), "docker failed", "")
+	return "", explain("docker failed", err, err.Error())
 }
 
 // inspect looks for a container. A missing one is no error.
@@ -78,10 +74,6 @@ func causes() []problem.Cause {
 		What:    "docker isn't running",
 		Fix:     "start it (Docker Desktop, or: sudo systemctl start docker), " + doWithout,
 	}, {
-		Phrases: []string{"Delegate=yes"},
-		What:    "rootless docker needs the system's permission to limit resources",
-		Fix:     "set Delegate=yes as in https://kind.sigs.k8s.io/docs/user/rootless/, and log in again",
-	}, {
 		Phrases: []string{"failed to pull image"},
 		What:    "the node image can't be pulled",
 		Fix:     "check the network, or name an image that docker has: --image NAME (docker image ls shows them)",
@@ -92,15 +84,9 @@ func causes() []problem.Cause {
 	}}
 }
 
-// explain adds the known cause and fix to the error of a command that printed that. Without one, it
-// names what failed and the log.
-func explain(err error, printed, what, log string) error {
-	p := problem.New("%s", what).SeeLog(log).Because(err)
-	if log != "" {
-		p.Fix = "the log says more"
-	}
-	if cause, known := problem.Find(causes(), printed); known {
-		p.What, p.Fix = cause.What, cause.Fix
-	}
+// explain returns a problem with the known cause and fix of a command that printed that.
+func explain(what string, err error, printed string) *problem.Problem {
+	p := problem.New("%s", what).Because(err)
+	p.Explain(causes(), printed)
 	return p
 }

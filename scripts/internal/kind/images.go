@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 )
 
@@ -27,7 +28,7 @@ func (c *Cluster) Load(ctx context.Context, image string) error {
 		return ctx.Err()
 	}
 	err = fmt.Errorf("%w: %s", err, &printed)
-	return explain(err, err.Error(), fmt.Sprintf("image %s can't be loaded onto node %s", image, c.Node()), "")
+	return explain(fmt.Sprintf("image %s can't be loaded onto node %s", image, c.Node()), err, err.Error())
 }
 
 func BuildImage(ctx context.Context, dir, image string, args ...string) error {
@@ -59,7 +60,7 @@ var standInSource []byte
 // standInPolicy makes the API server tell the kubelet to use images that are on the node.
 //
 //go:embed standin.yaml
-var standInPolicy string
+var standInPolicy []byte
 
 // SampleImages are the images in the chapters' samples, with their full names.
 func SampleImages() []string {
@@ -68,9 +69,8 @@ func SampleImages() []string {
 
 // LoadStandIn builds the stand-in and loads it onto the cluster's node, where it gets these full
 // names, too. Only there, an image "nginx:latest" is the stand-in.
-func (c *Cluster) LoadStandIn(ctx context.Context, names ...string) error {
-	kubectl := []string{"exec", "--interactive", c.Node(), "kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"}
-	if _, err := dockerWithInput(ctx, standInPolicy, append(kubectl, "apply", "-f", "-")...); err != nil {
+func (c *Cluster) LoadStandIn(ctx context.Context, k cluster.Kubectl, names ...string) error {
+	if err := k.Apply(ctx, standInPolicy); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "stand-in-")

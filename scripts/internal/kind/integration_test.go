@@ -60,7 +60,8 @@ func TestARealCluster(t *testing.T) {
 		t.Errorf("the audit log doesn't have a request: error %v", err)
 	}
 
-	if err := c.LoadStandIn(t.Context(), SampleImages()...); err != nil {
+	kubectl := cluster.Kubectl{Binary: os.Getenv("TEST_KUBECTL"), Kubeconfig: c.Kubeconfig()}
+	if err := c.LoadStandIn(t.Context(), kubectl, SampleImages()...); err != nil {
 		t.Fatal(err)
 	}
 	images, err := docker(t.Context(), "exec", c.Node(), "ctr", "--namespace=k8s.io", "images", "ls", "-q")

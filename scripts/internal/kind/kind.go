@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
@@ -63,15 +64,10 @@ func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audi
 
 // Exists reports whether the cluster was created here. Status says whether its container still
 // exists.
-func (c *Cluster) Exists() bool { return exists(c.Kubeconfig()) }
+func (c *Cluster) Exists() bool { return chapters.Exists(c.Kubeconfig()) }
 
 // Begun reports whether the cluster's creation has begun here, finished or not.
-func (c *Cluster) Begun() bool { return exists(c.dir) }
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
+func (c *Cluster) Begun() bool { return chapters.Exists(c.dir) }
 
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {
@@ -86,10 +82,9 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 	if !c.Exists() {
 		return cluster.Status{}, nil
 	}
-	status := cluster.Status{Exists: true}
-	runs, err := c.Serves(ctx)
-	status.Components = []cluster.ComponentStatus{{Name: c.Node(), Running: runs}}
-	if err != nil || !runs {
+	var status cluster.Status
+	if runs, err := c.Serves(ctx); err != nil || !runs {
+		status.Down = []string{c.Node()}
 		return status, err
 	}
 	status.Ready = status.Ask(ctx, c) && status.Nodes > 0 && status.NodesReady == status.Nodes
@@ -99,9 +94,6 @@ func (c *Cluster) Status(ctx context.Context) (cluster.Status, error) {
 // Up creates the cluster if there is none, starts its container if that is stopped, and returns
 // when the cluster can be used. After an interrupt, the next call cleans up and continues.
 func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (cluster.Outcome, error) {
-	if err := cluster.CheckName(c.name); err != nil {
-		return "", err
-	}
 	release, err := process.Lock(ctx, c.state, func(holder string) { progress("waiting for " + holder) })
 	if err != nil {
 		return "", err
@@ -147,9 +139,6 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 
 // Down removes the cluster with all its data, if it was created here.
 func (c *Cluster) Down(ctx context.Context, _ bool, waiting func(holder string)) (ended int, err error) {
-	if err := cluster.CheckName(c.name); err != nil {
-		return 0, err // it names a folder that is removed
-	}
 	release, err := process.Lock(ctx, c.state, waiting)
 	if err != nil {
 		return 0, err

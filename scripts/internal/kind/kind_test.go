@@ -72,7 +72,7 @@ func TestWhatPreventsUp(t *testing.T) {
 			}
 			_, err := c.Up(t.Context(), func(string) {})
 			var p *problem.Problem
-			if !errors.As(err, &p) || !strings.HasPrefix(p.What, want) || p.Fix == "" {
+			if !errors.As(err, &p) || !strings.Contains(p.What, want) || p.Fix == "" {
 				t.Errorf("got %v, want %q and its fix", err, want)
 			}
 			if c.Begun() {
@@ -127,7 +127,7 @@ func TestKindFails(t *testing.T) {
 printf 'ERROR: failed to create cluster\n%s\n' '`+printed+`' >&2; exit 1`)
 	_, err := c.bringUp(t.Context(), func(string) {})
 	var p *problem.Problem
-	if !errors.As(err, &p) || !strings.HasPrefix(p.What, "the node didn't start") ||
+	if !errors.As(err, &p) || !strings.Contains(p.What, "the node didn't start") ||
 		p.Err.Error() != "failed to create cluster" {
 		t.Fatalf("got %+v, want the cause and kind's message", p)
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
@@ -158,15 +157,13 @@ func (d Deployment) webhooksAnswer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, time.Second, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		last = d.Kubectl.Try(ctx, content)
-		return last == nil || !strings.Contains(last.Error(), "failed calling webhook"), nil
+	return cluster.Retry(ctx, 2*time.Minute, func(ctx context.Context) error {
+		err := d.Kubectl.Try(ctx, content)
+		if err != nil && strings.Contains(err.Error(), "failed calling webhook") {
+			return err
+		}
+		return nil
 	})
-	if err != nil {
-		return last
-	}
-	return nil
 }
 
 func (d Deployment) kubectl(ctx context.Context, args ...string) error {

@@ -62,9 +62,8 @@ func TestTheManifestsOfEveryProgram(t *testing.T) {
 					t.Errorf("%s: %v", p.Name, err)
 				}
 			}
-			permissions, err := p.Permissions()
-			if err != nil || p.ServiceAccount == "" || p.Namespace == "" || len(permissions.Rules) == 0 {
-				t.Errorf("%s: it runs as %s/%s with %v (%v)", p.Name, p.Namespace, p.ServiceAccount, permissions.Rules, err)
+			if p.ServiceAccount == "" || p.Namespace == "" || len(p.Rules) == 0 {
+				t.Errorf("%s: it runs as %s/%s with %v", p.Name, p.Namespace, p.ServiceAccount, p.Rules)
 			}
 		}
 	}

@@ -48,13 +48,17 @@ func writeObjects(objects []*unstructured.Unstructured) (made []byte, err error)
 	return made, nil
 }
 
-// webhooksOf returns the webhooks of a webhook configuration.
-func webhooksOf(configuration *unstructured.Unstructured) (webhooks []map[string]any) {
-	all, _ := configuration.Object["webhooks"].([]any)
-	for _, webhook := range all {
-		webhooks = append(webhooks, webhook.(map[string]any))
+// mapsIn returns the maps in a list of an object, such as its webhooks. A change of one changes the
+// object.
+func mapsIn(object *unstructured.Unstructured, path ...string) (found []map[string]any) {
+	list, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
+	all, _ := list.([]any)
+	for _, one := range all {
+		if isMap, ok := one.(map[string]any); ok {
+			found = append(found, isMap)
+		}
 	}
-	return webhooks
+	return found
 }
 
 // withCertificate returns the manifests of a kubebuilder project for a cluster without cert-manager.
@@ -114,7 +118,7 @@ func clientConfigs(object *unstructured.Unstructured) (found []map[string]any) {
 	if exists {
 		found = append(found, conversion.(map[string]any))
 	}
-	for _, webhook := range webhooksOf(object) {
+	for _, webhook := range mapsIn(object, "webhooks") {
 		found = append(found, webhook["clientConfig"].(map[string]any))
 	}
 	return found

@@ -8,13 +8,11 @@ package program
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes"
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
@@ -30,8 +28,8 @@ type Program struct {
 	Examples []string
 	// Webhooks is the absolute path of a file with its webhook configurations, or "".
 	Webhooks string
-	// Namespace and ServiceAccount are its identity, from its permissions.
-	Namespace, ServiceAccount string
+	// Permissions are those in its manifests, with its identity: Namespace and ServiceAccount.
+	operator.Permissions
 	// Progress is called during the build. It may be nil.
 	Progress func(gobuild.Progress)
 
@@ -56,34 +54,28 @@ func Of(chapter chapters.Chapter, kind string) (p Program, found bool, err error
 func OfChapter(chapter chapters.Chapter) (Program, error) {
 	parts := chapter.Parts()
 	p := Program{
-		Name:            chapter.Name,
-		Kind:            chapter.Kind(),
-		CRD:             parts.CRD,
-		Examples:        examples(parts.Sample),
-		Webhooks:        parts.Webhooks,
-		chapter:         chapter,
-		permissionsFile: parts.Permissions,
-		pkg:             parts.Main,
+		Name:     chapter.Name,
+		Kind:     chapter.Kind(),
+		CRD:      parts.CRD,
+		Examples: examples(parts.Sample),
+		Webhooks: parts.Webhooks,
+		chapter:  chapter,
+		pkg:      parts.Main,
 	}
 	if chapter.Solved {
 		p.Name += "-tdset"
 		p.buildArgs = []string{"-tags", "solution"}
 	}
-	permissions, err := p.Permissions()
-	if err != nil {
-		return p, err
-	}
-	p.Namespace, p.ServiceAccount = permissions.Namespace, permissions.ServiceAccount
-	return p, nil
+	return p.withPermissions(parts.Permissions)
 }
 
 // examples returns the sample, and before it the namespace.yaml in its folder, if there is one.
 func examples(sample string) []string {
 	namespace := filepath.Join(filepath.Dir(sample), "namespace.yaml")
-	if _, err := os.Stat(namespace); err != nil {
-		return []string{sample}
+	if chapters.Exists(namespace) {
+		return []string{namespace, sample}
 	}
-	return []string{namespace, sample}
+	return []string{sample}
 }
 
 // Settled is what kubectl must wait for until the example is Ready.
@@ -94,38 +86,22 @@ func (p Program) Settled() []string {
 	return []string{"--for=condition=Ready", "foo/example-foo"}
 }
 
-// Permissions reads the program's permissions from its manifests. It skips objects such as the
-// Deployment.
-func (p Program) Permissions() (operator.Permissions, error) {
-	found, err := operator.ReadPermissions(p.permissionsFile)
+// withPermissions returns p with the permissions in a file with manifests.
+func (p Program) withPermissions(file string) (Program, error) {
+	found, err := operator.ReadPermissions(file)
 	if err == nil && found.ServiceAccount == "" {
-		err = fmt.Errorf("%s: there is no ServiceAccount", p.permissionsFile)
+		err = fmt.Errorf("%s: there is no ServiceAccount", file)
 	}
-	if err != nil {
-		return operator.Permissions{}, fmt.Errorf("permissions of %s: %w", p.Name, err)
-	}
-	return found, nil
-}
-
-// Grant creates a ServiceAccount in namespace with the program's permissions.
-func (p Program) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	permissions, err := p.Permissions()
-	if err != nil {
-		return err
-	}
-	return permissions.Grant(ctx, client, namespace)
+	p.permissionsFile, p.Permissions = file, found
+	return p, err
 }
 
 // Apply applies the CRD and the permissions, and returns when objects of the kind can be created.
 func (p Program) Apply(ctx context.Context, k cluster.Kubectl) error {
-	permissions, err := p.Permissions()
-	if err != nil {
-		return err
-	}
 	if err := k.ApplyCRD(ctx, p.CRD); err != nil {
 		return err
 	}
-	return k.Apply(ctx, permissions.Manifests)
+	return k.Apply(ctx, p.Manifests)
 }
 
 // Build builds the program into dir and returns the binary's path.
@@ -152,11 +128,11 @@ func (p Program) InExercise(folder string) (Program, error) {
 	p.Name += "-" + folder
 	p.pkg = "./exercises/" + folder
 	manifests := filepath.Join(p.chapter.Dir, "exercises", folder, "manifests")
-	if _, err := os.Stat(manifests); err != nil {
+	if !chapters.Exists(manifests) {
 		return p, nil
 	}
-	p.CRD, p.permissionsFile, p.Webhooks = filepath.Join(manifests, "crd.yaml"), filepath.Join(manifests, "rbac.yaml"), ""
-	crd, _, err := p.readCRD()
+	p.CRD, p.Webhooks = filepath.Join(manifests, "crd.yaml"), ""
+	crd, err := p.readCRD()
 	if err != nil {
 		return p, err
 	}
@@ -164,9 +140,7 @@ func (p Program) InExercise(folder string) (Program, error) {
 		return p, fmt.Errorf("%s: %w", p.CRD, err)
 	}
 	p.Examples = []string{filepath.Join(manifests, strings.ToLower(p.Kind)+".yaml")}
-	permissions, err := p.Permissions()
-	p.Namespace, p.ServiceAccount = permissions.Namespace, permissions.ServiceAccount
-	return p, err
+	return p.withPermissions(filepath.Join(manifests, "rbac.yaml"))
 }
 
 // Solution returns p, which is an exercise's program, as its solution.

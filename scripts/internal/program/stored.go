@@ -15,11 +15,11 @@ import (
 
 // StoredVersion returns the version in which the program's CRD stores objects, such as v1.
 func (p Program) StoredVersion() (string, error) {
-	_, versions, err := p.readCRD()
+	crd, err := p.readCRD()
 	if err != nil {
 		return "", err
 	}
-	for _, version := range versions {
+	for _, version := range mapsIn(crd, "spec", "versions") {
 		if version["storage"] == true {
 			return fmt.Sprint(version["name"]), nil
 		}
@@ -30,12 +30,12 @@ func (p Program) StoredVersion() (string, error) {
 // Storing returns the program with another CRD, which stores objects in that version. It writes the
 // CRD to dir, which the caller removes.
 func (p Program) Storing(version, dir string) (Program, error) {
-	crd, versions, err := p.readCRD()
+	crd, err := p.readCRD()
 	if err != nil {
 		return p, err
 	}
 	var names []string
-	for _, v := range versions {
+	for _, v := range mapsIn(crd, "spec", "versions") {
 		v["storage"] = v["name"] == version
 		names = append(names, fmt.Sprint(v["name"]))
 	}
@@ -50,21 +50,13 @@ func (p Program) Storing(version, dir string) (Program, error) {
 	return p, os.WriteFile(p.CRD, content, 0o600)
 }
 
-// readCRD returns the program's CRD and its versions. A change of a version changes the CRD.
-func (p Program) readCRD() (crd unstructured.Unstructured, versions []map[string]any, err error) {
-	content, err := os.ReadFile(p.CRD)
-	if err == nil {
-		err = yaml.Unmarshal(content, &crd.Object)
+func (p Program) readCRD() (*unstructured.Unstructured, error) {
+	objects, err := readObjects(p.CRD)
+	if err == nil && len(objects) != 1 {
+		err = fmt.Errorf("%s has %d objects, want a CRD", p.CRD, len(objects))
 	}
 	if err != nil {
-		return crd, nil, fmt.Errorf("%s: %w", p.CRD, err)
+		return nil, err
 	}
-	list, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
-	all, _ := list.([]any)
-	for _, one := range all {
-		if version, isMap := one.(map[string]any); isMap {
-			versions = append(versions, version)
-		}
-	}
-	return crd, versions, nil
+	return objects[0], nil
 }

@@ -123,7 +123,7 @@ func (l *LocalWebhooks) configurations(file, namespace string) ([]byte, error) {
 	})
 	for _, configuration := range objects {
 		configuration.SetLabels(map[string]string{webhooksLabel: webhooksLocal})
-		for _, webhook := range webhooksOf(configuration) {
+		for _, webhook := range mapsIn(configuration, "webhooks") {
 			path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path")
 			webhook["clientConfig"] = l.clientConfig(path)
 			if namespace != "" {
@@ -147,7 +147,7 @@ func (l *LocalWebhooks) Conversion(crd []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(crd, &object.Object); err != nil {
 		return nil, fmt.Errorf("CRD: %w", err)
 	}
-	if versions, _, _ := unstructured.NestedSlice(object.Object, "spec", "versions"); len(versions) < 2 {
+	if len(mapsIn(&object, "spec", "versions")) < 2 {
 		return nil, nil
 	}
 	conversion := map[string]any{

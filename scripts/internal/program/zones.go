@@ -6,6 +6,7 @@ package program
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,10 +66,8 @@ func EncodeZone(changes []ZoneChange) []byte {
 func WriteZones(dir string, zones map[string][]ZoneChange) error {
 	for name, changes := range zones {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("write zone %s: %w", name, err)
-		}
-		if err := os.WriteFile(path, EncodeZone(changes), 0o644); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, EncodeZone(changes), 0o644))
+		if err != nil {
 			return fmt.Errorf("write zone %s: %w", name, err)
 		}
 	}

@@ -24,6 +24,8 @@ const runVariable = "WORKSHOP_RUN"
 
 func stateOf(root string) string { return filepath.Join(root, ".workshop") }
 
+func binOf(root string) string { return filepath.Join(stateOf(root), "bin") }
+
 func runFolder(root string) string { return filepath.Join(stateOf(root), "run") }
 
 // during runs the steps while no other run is in progress in this repository, because two would
@@ -59,7 +61,7 @@ func (s *Suite) uniquely(path string) string {
 	return strings.Replace(path, stateOf(s.Root), s.unique, 1)
 }
 
-// clean ends the processes of runs, and removes their folders.
+// clean ends the processes of runs, and removes their folder.
 func (s *Suite) clean(ctx context.Context) error {
 	err := process.Kill(ctx, func(ctx context.Context) ([]*gopsutil.Process, error) {
 		return process.Find(ctx, func(p *gopsutil.Process) (*gopsutil.Process, bool) {
@@ -69,7 +71,7 @@ func (s *Suite) clean(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ending the processes of a run: %w", err)
 	}
-	return errors.Join(os.RemoveAll(runFolder(s.Root)), os.RemoveAll(filepath.Join(stateOf(s.Root), proofs)))
+	return os.RemoveAll(runFolder(s.Root))
 }
 
 // inherits reports whether a process belongs to a run in the repository or in its copy for the texts.

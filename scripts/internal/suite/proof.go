@@ -32,9 +32,6 @@ import (
 // verdict.DefaultLimit.
 const proofLimit = 10 * time.Minute
 
-// proofs is the folder in .workshop with copies of the chapters.
-const proofs = "prove"
-
 // given returns a copy of the chapter in which each exercise.go is as in the last commit, so that a
 // learner's work can't fail the proof. A new exercise, or one outside a git repository, is as it is.
 // The copy is always in the same folder, because Go's build cache depends on it.
@@ -47,7 +44,7 @@ func (s *Suite) given(ctx context.Context, chapter chapters.Chapter) ([]exercise
 		here = slices.DeleteFunc(here, func(e exercises.Exercise) bool { return !slices.Contains(s.Exercises, e) })
 	}
 	copied := chapter
-	copied.Dir = filepath.Join(stateOf(s.Root), proofs, chapter.Name)
+	copied.Dir = filepath.Join(runFolder(s.Root), "chapters", chapter.Name)
 	if err := errors.Join(os.RemoveAll(copied.Dir), os.CopyFS(copied.Dir, os.DirFS(chapter.Dir))); err != nil {
 		return nil, fmt.Errorf("copy %s: %w", chapter.Name, err)
 	}
@@ -64,9 +61,9 @@ func (s *Suite) given(ctx context.Context, chapter chapters.Chapter) ([]exercise
 	return here, ctx.Err()
 }
 
-// lintExercises checks the files of the chapter's exercises, and runs vet and perhaps staticcheck on
-// them as given and as solved.
-func (s *Suite) lintExercises(ctx context.Context, chapter chapters.Chapter) error {
+// lintExercises checks the files of the chapter's exercises, and runs vet and staticcheck, unless that
+// is "", on them as given and as solved.
+func (s *Suite) lintExercises(ctx context.Context, chapter chapters.Chapter, staticcheck string) error {
 	all, err := s.given(ctx, chapter)
 	if err != nil || len(all) == 0 {
 		return err
@@ -81,11 +78,11 @@ func (s *Suite) lintExercises(ctx context.Context, chapter chapters.Chapter) err
 		{exercises.TagSolution, "inherit"},
 	} {
 		commands := [][]string{{"go", "vet", "-tags=" + rules.tag}}
-		if s.Full {
-			commands = append(commands, []string{s.staticcheck(), "-tags=" + rules.tag, "-checks=" + rules.checks})
+		if staticcheck != "" {
+			commands = append(commands, []string{staticcheck, "-tags=" + rules.tag, "-checks=" + rules.checks})
 		}
 		for _, command := range commands {
-			_, found := s.command(ctx, all[0].Chapter.Dir, noWorkspace, append(command, packages...)...)
+			_, found := runCommand(ctx, all[0].Chapter.Dir, withoutWorkspace, append(command, packages...)...)
 			err = errors.Join(err, found)
 		}
 	}
@@ -102,7 +99,7 @@ func checkExercise(e exercises.Exercise) error {
 	if err != nil || strings.Contains(string(content), exercises.WorkMark) == e.IsTicket() {
 		fail(exercises.ExerciseFile, "a place must be marked %q, except in tickets", exercises.WorkMark)
 	}
-	if readme, err := e.ReadReadme(); err != nil || readme.Title == "" || readme.Minutes == 0 {
+	if e.Title == e.Folder || e.Minutes == 0 {
 		fail(exercises.ReadmeFile, `it needs the lines "# %d: Title" and "Minutes: N"`, e.Number)
 	}
 	answer, answerErr := e.ReadAnswer()
@@ -117,7 +114,7 @@ func checkExercise(e exercises.Exercise) error {
 }
 
 func (s *Suite) proveChapter(ctx context.Context, chapter chapters.Chapter) {
-	s.step(ctx, chapter.Name+": its exercises", func(ctx context.Context, step *ui.Step) (string, error) {
+	s.step(ctx, chapter.Name+": its exercises", func(step *ui.Step) (string, error) {
 		return s.prove(ctx, step, chapter)
 	})
 }

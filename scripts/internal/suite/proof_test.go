@@ -15,7 +15,7 @@ func proofOf(t *testing.T, root string) (problems string) {
 	inRun(t, root, func(s *Suite) {
 		chapter := chapters.Chapter{Name: "01-a", Dir: filepath.Join(root, "01-a")}
 		_, proofErr := s.prove(t.Context(), s.UI.Start("proof"), chapter)
-		problems = errorText(proofErr) + errorText(s.lintExercises(t.Context(), chapter))
+		problems = errorText(proofErr) + errorText(s.lintExercises(t.Context(), chapter, ""))
 	})
 	return problems
 }

@@ -92,7 +92,7 @@ func sentence(name string) string {
 
 // firstMessage is a failed test's first message. Later ones are about the circumstances.
 func firstMessage(t *gotest.Test) string {
-	messages := gotest.Messages(t.Output())
+	messages := gotest.Messages(string(t.Output))
 	i := slices.IndexFunc(messages, func(s gotest.Message) bool { return s.File != "" })
 	switch {
 	case i >= 0:

@@ -21,20 +21,25 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// noWorkspace is a value of $GOWORK: a module is tested with its own go.mod, and not with go.work.
-const noWorkspace = "off"
+// withoutWorkspace has a module tested with its own go.mod, and not with go.work.
+var withoutWorkspace = []string{"GOWORK=off"}
 
-// command runs a command in a folder, with that value of GOWORK, and returns its standard output.
-func (s *Suite) command(ctx context.Context, dir, goWork string, command ...string) (string, error) {
+// runCommand runs a command in a folder, with more variables, and returns its standard output.
+func runCommand(ctx context.Context, dir string, env []string, command ...string) (string, error) {
 	cmd := process.NewCommand(ctx, 5*time.Second, command[0], command[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK="+goWork)
+	cmd.Env = append(os.Environ(), env...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s%s", filepath.Base(command[0]), err, stdout.String(), stderr.String())
 	}
 	return stdout.String(), nil
+}
+
+// testStep is a step that runs go test: see goTest.
+func (s *Suite) testStep(ctx context.Context, what, module string, env []string, args ...string) {
+	s.step(ctx, what, func(step *ui.Step) (string, error) { return s.goTest(ctx, step, module, env, args...) })
 }
 
 // goTest runs go test in a module, with args: flags, then packages. A skipped test is an error.
@@ -66,6 +71,7 @@ func (s *Suite) goTest(
 // Go caches a passed test until its environment changes. So each run has its own path to the
 // cluster's kubeconfig, but tests with an API server of their own (envtest) stay cached.
 func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) []string {
+	bin := binOf(s.Root)
 	return []string{
 		"GOWORK=off",
 		"TEST_KUBECONFIG=" + s.uniquely(c.Kubeconfig()),
@@ -73,8 +79,8 @@ func (s *Suite) testEnvironment(c cluster.Backend, judged ...chapters.Chapter) [
 		"TEST_KUBECTL=" + s.kubectl(c).Binary,
 		"TEST_CHAPTERS=" + strings.Join(chapters.Names(judged), ","),
 		"TEST_CLUSTER=" + c.Name(),
-		"WORKSHOP_TEST_BIN=" + s.Bin,
-		"KUBEBUILDER_ASSETS=" + s.Bin,               // for envtest
+		"WORKSHOP_TEST_BIN=" + bin,
+		"KUBEBUILDER_ASSETS=" + bin,                 // for envtest
 		"KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=3m", // envtest's 20 seconds are too short for a slow machine
 	}
 }
@@ -96,7 +102,7 @@ func (s *Suite) onCluster(ctx context.Context, c cluster.Backend, tests func()) 
 
 func (s *Suite) freshCluster(ctx context.Context, c cluster.Backend) bool {
 	what := fmt.Sprintf("cluster %q of %s", c.Name(), c.Nodes())
-	return s.step(ctx, what, func(ctx context.Context, step *ui.Step) (string, error) {
+	return s.step(ctx, what, func(step *ui.Step) (string, error) {
 		if _, err := c.Down(ctx, true, func(holder string) { step.Update("waiting for %s", holder) }); err != nil {
 			return "", err
 		}
@@ -113,12 +119,12 @@ func (s *Suite) removeCluster(ctx context.Context, c cluster.Backend) {
 }
 
 func (s *Suite) kubectl(c cluster.Backend) cluster.Kubectl {
-	return cluster.Kubectl{Binary: filepath.Join(s.Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
+	return cluster.Kubectl{Binary: filepath.Join(binOf(s.Root), "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // applyCRDs applies a CRD of each kind that the chapters' programs manage.
 func (s *Suite) applyCRDs(ctx context.Context, k cluster.Kubectl) bool {
-	return s.step(ctx, "the CRDs that tests need", func(ctx context.Context, _ *ui.Step) (string, error) {
+	return s.step(ctx, "the CRDs that tests need", func(*ui.Step) (string, error) {
 		var applied []string
 		for _, chapter := range s.Chapters {
 			for _, kind := range []string{chapters.Foo, chapters.TDSet} {

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"example.com/operators/scripts/internal/chapters"
@@ -24,7 +23,6 @@ import (
 
 type Suite struct {
 	Root string // of the repository
-	Bin  string // where the control plane's programs are
 	UI   *ui.UI
 	Out  io.Writer // gets the numbers of tests and failures
 	// Chapters are the chapters to test, and with Everything also what belongs to no chapter.
@@ -48,15 +46,15 @@ const (
 )
 
 // Cluster is the tests' cluster. Run creates it again, and Only uses it if it exists.
-func (s *Suite) Cluster() *cluster.Cluster { return s.cluster(testCluster) }
-
-func (s *Suite) cluster(name string) *cluster.Cluster { return cluster.New(s.Root, s.Bin, name) }
+func (s *Suite) Cluster() *cluster.Cluster { return cluster.New(s.Root, testCluster) }
 
 // Run runs all steps, even after a failure. It prints why a step failed, and returns an error that
 // names these steps.
 func (s *Suite) Run(ctx context.Context) error {
 	return s.run(ctx, func() {
-		s.step(ctx, "layout, budgets, versions, and the texts", s.checkFiles)
+		// These tests only read files, even those of other chapters.
+		s.testStep(ctx, "layout, budgets, versions, and the texts", "scripts", withoutWorkspace,
+			"-count=1", "./internal/checks")
 		s.onCluster(ctx, s.Cluster(), func() { s.tests(ctx) })
 		if s.Full {
 			s.readAsReader(ctx)
@@ -70,8 +68,8 @@ func (s *Suite) Prove(ctx context.Context) error {
 		s.onCluster(ctx, s.Cluster(), func() {
 			s.applyCRDs(ctx, s.kubectl(s.Cluster()))
 			for _, chapter := range s.Chapters {
-				s.step(ctx, chapter.Name+": vet", func(ctx context.Context, _ *ui.Step) (string, error) {
-					return "fine", s.lintExercises(ctx, chapter)
+				s.step(ctx, chapter.Name+": vet", func(*ui.Step) (string, error) {
+					return "fine", s.lintExercises(ctx, chapter, "")
 				})
 				s.proveChapter(ctx, chapter)
 			}
@@ -95,34 +93,29 @@ func (s *Suite) run(ctx context.Context, steps func()) error {
 }
 
 // step runs one part and shows its result. A part returns a short description of what it did.
-func (s *Suite) step(ctx context.Context, what string, part func(context.Context, *ui.Step) (string, error)) bool {
+func (s *Suite) step(ctx context.Context, what string, part func(*ui.Step) (string, error)) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	step := s.UI.Start(what)
-	summary, err := part(ctx, step)
-	switch {
-	case ctx.Err() != nil: // interrupted, which isn't a failure
-		step.Drop()
-		return false
-	case err != nil:
+	err := s.UI.While(what, func(step *ui.Step) (string, error) {
+		summary, err := part(step)
+		return what + ": " + summary, err
+	})
+	if err != nil && ctx.Err() == nil { // an interrupt isn't a failure
 		s.failed = append(s.failed, what)
-		step.Fail()
 		s.UI.Say("%s", problem.Format(err))
-		return false
 	}
-	step.Done("%s: %s", what, summary)
-	return true
+	return err == nil
 }
 
 // tour gives the guided tour of the chapter's program.
 func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Backend) {
-	s.step(ctx, chapter.Name+": the guided tour", func(ctx context.Context, _ *ui.Step) (string, error) {
+	s.step(ctx, chapter.Name+": the guided tour", func(*ui.Step) (string, error) {
 		p, err := program.OfChapter(chapter)
 		if err != nil {
 			return "", err
 		}
-		binary, err := p.Build(ctx, filepath.Join(stateOf(s.Root), "bin"))
+		binary, err := p.Build(ctx, binOf(s.Root))
 		if err != nil {
 			return "", err
 		}

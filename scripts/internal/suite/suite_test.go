@@ -15,8 +15,8 @@ import (
 func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/the/users")
 	t.Setenv("WORKSHOP_ON", "kind")
-	s := &Suite{Root: t.TempDir(), Bin: "/bin/dir"}
-	c := cluster.New(s.Root, s.Bin, readersCluster)
+	s := &Suite{Root: t.TempDir()}
+	c := cluster.New(s.Root, readersCluster)
 	last := map[string]string{}
 	for _, variable := range s.readersEnvironment(c) {
 		name, value, _ := strings.Cut(variable, "=")
@@ -29,7 +29,7 @@ func TestTextsRunOnTheirOwnCluster(t *testing.T) {
 			t.Errorf("%s=%s, want %s", name, last[name], want)
 		}
 	}
-	if path := filepath.SplitList(last["PATH"]); path[0] != s.Bin {
+	if path := filepath.SplitList(last["PATH"]); path[0] != binOf(s.Root) {
 		t.Errorf("the workshop's kubectl isn't first in PATH: %v", path)
 	}
 }
@@ -41,7 +41,7 @@ func TestAReadersCopyHasOnlySourcesAndTheControlPlane(t *testing.T) {
 	})
 	copied := readersCopy(root)
 	for range 2 { // the second one replaces the first
-		if err := copyRepository(root, copied, filepath.Join(root, ".workshop", "bin")); err != nil {
+		if err := copyRepository(root, copied); err != nil {
 			t.Fatal(err)
 		}
 	}

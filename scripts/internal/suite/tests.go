@@ -12,6 +12,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/contract"
+	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -21,9 +22,9 @@ import (
 // leaves its namespaces.
 func (s *Suite) tests(ctx context.Context) {
 	s.applyCRDs(ctx, s.kubectl(s.Cluster()))
-	s.step(ctx, "vet and staticcheck", s.lint)
+	s.step(ctx, "vet and staticcheck", func(step *ui.Step) (string, error) { return "fine", s.lint(ctx, step) })
 	for _, chapter := range s.Chapters {
-		s.step(ctx, chapter.Name+": its tests", func(ctx context.Context, step *ui.Step) (string, error) {
+		s.step(ctx, chapter.Name+": its tests", func(step *ui.Step) (string, error) {
 			return s.testChapter(ctx, step, chapter)
 		})
 		if s.Full {
@@ -32,11 +33,13 @@ func (s *Suite) tests(ctx context.Context) {
 		}
 	}
 	if s.Everything && s.Full {
-		s.step(ctx, "scripts: its tests", s.testScripts)
+		s.step(ctx, "scripts: its tests", func(step *ui.Step) (string, error) { return s.testScripts(ctx, step) })
 	}
 	if len(s.Chapters) > 0 {
-		s.step(ctx, "the judge", s.testJudge)
-		s.step(ctx, "the behavior contract", s.testContract)
+		env := s.testEnvironment(s.Cluster(), s.Chapters...)
+		// A correct operator, and three broken ones.
+		s.testStep(ctx, "the judge", "scripts", env, "-run=^(TestNoBugIsFound|TestThreeBugsAreFound)$", "./internal/judge")
+		s.testContract(ctx, env)
 	}
 }
 
@@ -86,35 +89,26 @@ func (s *Suite) testScripts(ctx context.Context, step *ui.Step) (summary string,
 	return summary, err
 }
 
-// testJudge judges a correct operator and three broken ones.
-func (s *Suite) testJudge(ctx context.Context, step *ui.Step) (string, error) {
-	return s.goTest(ctx, step, "scripts", s.testEnvironment(s.Cluster(), s.Chapters...),
-		"-run=^(TestNoBugIsFound|TestThreeBugsAreFound)$", "./internal/judge")
-}
-
 // testContract holds the chapters' programs to the contract. Its tests mostly wait, so more run at a
 // time than there are processors.
-func (s *Suite) testContract(ctx context.Context, step *ui.Step) (string, error) {
-	env := append(s.testEnvironment(s.Cluster(), s.Chapters...), "TEST_DISPOSABLE=1")
-	args := []string{"-parallel=8", "-timeout=40m", "./acceptance"}
+func (s *Suite) testContract(ctx context.Context, env []string) {
+	env = append(env, "TEST_DISPOSABLE=1")
+	args := []string{"-parallel=8", "-timeout=40m"}
 	if s.Full {
-		return s.goTest(ctx, step, "scripts", append(env, "TEST_RACE=1"), args...)
+		env = append(env, "TEST_RACE=1")
+	} else {
+		env = append(env, "TEST_OWN=1")
+		args = append(args, "-run="+contract.Lessons(s.Chapters))
 	}
-	args = append([]string{"-run=" + contract.Lessons(s.Chapters)}, args...)
-	return s.goTest(ctx, step, "scripts", append(env, "TEST_OWN=1"), args...)
-}
-
-// checkFiles runs the tests that only read files, even those of other chapters.
-func (s *Suite) checkFiles(ctx context.Context, step *ui.Step) (string, error) {
-	return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "./internal/checks")
+	s.testStep(ctx, "the behavior contract", "scripts", env, append(args, "./acceptance")...)
 }
 
 // lint runs vet and staticcheck on the modules, and vet on the exercises as given and as solved. In a
 // full run, staticcheck looks at the exercises, too.
-func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
-	build := []string{"go", "build", "-o", s.staticcheck(), "honnef.co/go/tools/cmd/staticcheck"}
-	if _, err := s.command(ctx, filepath.Join(s.Root, "scripts"), noWorkspace, build...); err != nil {
-		return "", err
+func (s *Suite) lint(ctx context.Context, step *ui.Step) error {
+	staticcheck, err := gobuild.Tool(ctx, s.Root, "honnef.co/go/tools/cmd/staticcheck", nil)
+	if err != nil {
+		return err
 	}
 	list := []string{"go", "list", "-e", allTags}
 	for _, module := range chapters.Names(s.Chapters) {
@@ -124,33 +118,37 @@ func (s *Suite) lint(ctx context.Context, step *ui.Step) (string, error) {
 		list = append(list, "./scripts/...")
 	}
 	// In the workspace, vet and staticcheck load the libraries that all modules have only once.
-	found, err := s.command(ctx, s.Root, "", list...)
+	found, err := runCommand(ctx, s.Root, inWorkspace, list...)
 	if err != nil {
-		return "", err
+		return err
 	}
 	packages := withoutExercises(found)
 	// Generated code uses functions that it marks as deprecated itself.
 	isGenerated := func(path string) bool { return strings.Contains(path, "/pkg/generated/") }
 	written := slices.DeleteFunc(slices.Clone(packages), isGenerated)
-	_, vetErr := s.command(ctx, s.Root, "", append([]string{"go", "vet", allTags}, packages...)...)
-	_, checkErr := s.command(ctx, s.Root, "", append([]string{s.staticcheck(), allTags}, written...)...)
+	_, vetErr := runCommand(ctx, s.Root, inWorkspace, append([]string{"go", "vet", allTags}, packages...)...)
+	_, checkErr := runCommand(ctx, s.Root, inWorkspace, append([]string{staticcheck, allTags}, written...)...)
 	err = errors.Join(vetErr, checkErr)
+	if !s.Full {
+		staticcheck = ""
+	}
 	for _, chapter := range s.Chapters {
 		step.Update("the exercises of %s", chapter.Name)
-		err = errors.Join(err, s.lintExercises(ctx, chapter))
+		err = errors.Join(err, s.lintExercises(ctx, chapter, staticcheck))
 	}
-	return "fine", err
+	return err
 }
+
+// inWorkspace has go use go.work, also if the user has turned that off.
+var inWorkspace = []string{"GOWORK="}
 
 // allTags select the tests that need docker, which OnKind runs.
 const allTags = "-tags=kind,e2e"
 
-func (s *Suite) staticcheck() string { return filepath.Join(stateOf(s.Root), "bin", "staticcheck") }
-
 // packages are a module's packages without the exercises, which learners edit. prove tests the
 // committed ones.
 func (s *Suite) packages(ctx context.Context, module string) ([]string, error) {
-	output, err := s.command(ctx, filepath.Join(s.Root, module), noWorkspace, "go", "list", "-e", "./...")
+	output, err := runCommand(ctx, filepath.Join(s.Root, module), withoutWorkspace, "go", "list", "-e", "./...")
 	return withoutExercises(output), err
 }
 

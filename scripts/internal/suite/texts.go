@@ -24,9 +24,8 @@ import (
 // Texts checks only the texts, and returns an error if any is wrong.
 func (s *Suite) Texts(ctx context.Context) error {
 	return s.run(ctx, func() {
-		s.step(ctx, "code, links and headings in the texts", func(ctx context.Context, step *ui.Step) (string, error) {
-			return s.goTest(ctx, step, "scripts", []string{"GOWORK=off"}, "-count=1", "-run=^TestTexts$", "./internal/checks")
-		})
+		s.testStep(ctx, "code, links and headings in the texts", "scripts", withoutWorkspace,
+			"-count=1", "-run=^TestTexts$", "./internal/checks")
 		s.readAsReader(ctx)
 	})
 }
@@ -48,10 +47,10 @@ var ofChapter = regexp.MustCompile(`^\d\d-`)
 // readAsReader runs the commands in the texts in a new copy of the repository, which stays if one of
 // them fails. The next run replaces it.
 func (s *Suite) readAsReader(ctx context.Context) {
-	reader := &Suite{Root: readersCopy(s.Root), Bin: s.Bin, UI: s.UI}
+	reader := &Suite{Root: readersCopy(s.Root), UI: s.UI}
 	files, err := s.textFiles()
-	reader.step(ctx, "a copy for the commands in the texts", func(context.Context, *ui.Step) (string, error) {
-		return "made", errors.Join(err, copyRepository(s.Root, reader.Root, s.Bin))
+	reader.step(ctx, "a copy for the commands in the texts", func(*ui.Step) (string, error) {
+		return "made", errors.Join(err, copyRepository(s.Root, reader.Root))
 	})
 	if len(reader.failed) == 0 {
 		reader.commands(ctx, files)
@@ -65,7 +64,7 @@ func (s *Suite) readAsReader(ctx context.Context) {
 // commands runs the commands in these files in order on one cluster, like a reader who goes from
 // chapter to chapter. Each must leave the cluster as it was, or the next one fails.
 func (s *Suite) commands(ctx context.Context, files []string) {
-	c := s.cluster(readersCluster)
+	c := cluster.New(s.Root, readersCluster)
 	defer s.removeCluster(ctx, c) // even after an interrupt
 	up := false
 	for _, file := range files {
@@ -75,7 +74,7 @@ func (s *Suite) commands(ctx context.Context, files []string) {
 		if !up && !s.freshCluster(ctx, c) {
 			return
 		}
-		up = s.step(ctx, "the commands in "+file, func(ctx context.Context, step *ui.Step) (string, error) {
+		up = s.step(ctx, "the commands in "+file, func(step *ui.Step) (string, error) {
 			runner := docs.Runner{
 				Root: s.Root, Env: s.readersEnvironment(c), Starting: func(command string) { step.Update("%s", command) },
 			}
@@ -98,15 +97,14 @@ func (s *Suite) readersEnvironment(c *cluster.Cluster) []string {
 
 func readersCopy(root string) string { return filepath.Join(stateOf(root), "reader") }
 
-// copyRepository copies a repository's sources, and links the control plane from bin.
-func copyRepository(root, copied, bin string) error {
+// copyRepository copies a repository's sources, and links its control plane.
+func copyRepository(root, copied string) error {
 	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, onlySources{os.DirFS(root)})); err != nil {
 		return err
 	}
-	to := filepath.Join(copied, ".workshop", "bin")
-	err := os.MkdirAll(to, 0o700)
+	err := os.MkdirAll(binOf(copied), 0o700)
 	for _, name := range gobuild.ControlPlaneFiles() {
-		err = errors.Join(err, os.Symlink(filepath.Join(bin, name), filepath.Join(to, name)))
+		err = errors.Join(err, os.Symlink(filepath.Join(binOf(root), name), filepath.Join(binOf(copied), name)))
 	}
 	return err
 }

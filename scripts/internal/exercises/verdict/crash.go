@@ -54,7 +54,7 @@ func assignCrashes(run *gotest.Package) map[*gotest.Test]*crash {
 		if t.State == gotest.Unfinished {
 			last = t
 		}
-		_, c := findCrash(t.Output())
+		_, c := findCrash(string(t.Output))
 		if c == nil {
 			continue
 		}

@@ -57,7 +57,7 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	source := readSource(e)
 	crashes := assignCrashes(run)
 	for _, t := range run.Tests {
-		test := source.test(t.Name, t.State, t.Output(), crashes[t])
+		test := source.test(t.Name, t.State, string(t.Output), crashes[t])
 		group := slices.ContainsFunc(run.Tests, func(other *gotest.Test) bool {
 			return strings.HasPrefix(other.Name, t.Name+"/")
 		})
@@ -69,8 +69,8 @@ func explain(e exercises.Exercise, run *gotest.Package) Verdict {
 	source.sort(v.Tests)
 	source.group(v.Tests)
 	if run.Failed && v.count(gotest.Failed) == 0 {
-		_, crash := findCrash(run.Output())
-		v.Tests = slices.Insert(v.Tests, 0, source.test("outside the tests", gotest.Failed, run.Output(), crash))
+		_, crash := findCrash(string(run.Output))
+		v.Tests = slices.Insert(v.Tests, 0, source.test("outside the tests", gotest.Failed, string(run.Output), crash))
 	}
 	switch {
 	case run.Failed:

@@ -54,9 +54,9 @@ func (s *session) press(ctx context.Context, key byte) error {
 	case key == 'c':
 		s.recheck(ctx)
 	case key == 'h':
-		s.printHint()
+		s.reply(exercises.NextHint(s.Checker.Root, s.current, s.Terminal.Colours))
 	case key == 'l':
-		s.printList()
+		s.reply(s.list())
 	case key == 'n':
 		return s.next(ctx)
 	case '1' <= key && key <= '9' && s.asksForCause():
@@ -68,15 +68,10 @@ func (s *session) press(ctx context.Context, key byte) error {
 // next opens the next exercise that is left to do.
 func (s *session) next(ctx context.Context) error {
 	next, found, err := exercises.NextOpen(s.Checker.Root, s.Exercises, s.current)
-	switch {
-	case err != nil:
-		s.printError(err)
-	case found:
+	if found {
 		return s.open(ctx, next)
-	default:
-		s.printf("\nNo other exercise is left to do.")
-		s.printFooter()
 	}
+	s.reply("No other exercise is left to do.", err)
 	return nil
 }
 
@@ -89,16 +84,11 @@ func (s *session) asksForCause() bool {
 // nameCause answers a ticket's question, and checks the exercise if the answer is right.
 func (s *session) nameCause(ctx context.Context, number int) {
 	answer, err := exercises.NameCause(s.Checker.Root, s.current, number)
-	switch {
-	case err != nil:
-		s.printError(err)
-	case answer.Right:
-		s.clear()
-		s.printf("%s\n", ui.Wrap("Yes. "+answer.Because))
-		s.check(ctx)
+	if err != nil || !answer.Right {
+		s.reply(ui.Wrap("That isn't the cause. "+answer.Because), err)
 		return
-	default:
-		s.printf("\n%s", ui.Wrap("That isn't the cause. "+answer.Because))
 	}
-	s.printFooter()
+	s.clear()
+	s.printf("%s\n", ui.Wrap("Yes. "+answer.Because))
+	s.check(ctx)
 }

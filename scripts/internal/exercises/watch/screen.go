@@ -36,17 +36,12 @@ func (s *session) printCompiling(packages int) {
 // printTask prints an exercise's task and its question.
 func (s *session) printTask() {
 	e := s.current
-	readme, err := e.ReadReadme()
-	if err != nil {
-		s.printError(err)
-		return
-	}
 	s.printf("%s\n", s.Terminal.Colours.Bold.Sprintf("%s %s", e.Name(), e.Title))
-	if readme.Task != "" {
-		s.printf("%s\n", exercises.FirstLines(readme.Task, taskLines, e.Path(exercises.ReadmeFile)))
+	if e.Task != "" {
+		s.printf("%s\n", exercises.FirstLines(e.Task, taskLines, e.Path(exercises.ReadmeFile)))
 	}
-	if readme.Predict != "" {
-		s.printf("%s\n", ui.Wrap("Predict: "+readme.Predict))
+	if e.Predict != "" {
+		s.printf("%s\n", ui.Wrap("Predict: "+e.Predict))
 	}
 }
 
@@ -59,30 +54,20 @@ func (s *session) printResult(r result) {
 	if err == nil {
 		advice, err = r.verdict.Advice(s.Checker.Root, s.Exercises)
 	}
-	if err != nil {
-		s.printError(err)
-		return
-	}
-	s.printf("%s", advice)
+	s.reply(advice, err)
 }
 
-func (s *session) printHint() {
-	hint, err := exercises.NextHint(s.Checker.Root, s.current, s.Terminal.Colours)
-	if err != nil {
-		s.printError(err)
-		return
-	}
-	s.printf("\n%s", hint)
-	s.printFooter()
-}
-
-func (s *session) printList() {
+func (s *session) list() (string, error) {
 	progress, err := exercises.ReadProgress(s.Checker.Root)
+	return exercises.Table(s.Exercises, progress, s.Terminal.Colours), err
+}
+
+// reply prints a text or an error, the progress, and the keys.
+func (s *session) reply(text string, err error) {
 	if err != nil {
-		s.printError(err)
-		return
+		text = problem.Format(err)
 	}
-	s.printf("\n%s", exercises.Table(s.Exercises, progress, s.Terminal.Colours))
+	s.printf("\n%s", text)
 	s.printFooter()
 }
 

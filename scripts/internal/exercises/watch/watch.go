@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/exercises/verdict"
@@ -20,7 +23,7 @@ type Watch struct {
 
 type session struct {
 	Watch
-	saves   *saves
+	watcher *fsnotify.Watcher
 	current exercises.Exercise
 	verdict verdict.Verdict // of the last check of current
 
@@ -38,14 +41,14 @@ type result struct {
 // Run ends when the user quits or ctx ends, and restores the terminal.
 func (w Watch) Run(ctx context.Context) error {
 	defer w.Terminal.Close()
-	saves, err := newSaves()
+	watcher, err := newWatcher()
 	if err != nil {
 		return err
 	}
-	defer saves.watcher.Close()
+	defer watcher.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{Watch: w, saves: saves}
+	s := &session{Watch: w, watcher: watcher}
 	defer s.cancelCheck()
 	if err := s.open(ctx, w.Start); err != nil {
 		return err
@@ -54,6 +57,7 @@ func (w Watch) Run(ctx context.Context) error {
 }
 
 func (s *session) loop(ctx context.Context, keys <-chan byte) error {
+	var saved <-chan time.Time // after the last change of a save
 	for {
 		select {
 		case <-ctx.Done():
@@ -66,11 +70,13 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 			if err := s.press(ctx, key); err != nil {
 				return err
 			}
-		case event := <-s.saves.watcher.Events:
-			s.saves.take(event)
-		case err := <-s.saves.watcher.Errors:
+		case event := <-s.watcher.Events:
+			if isSave(event) {
+				saved = time.After(debounce)
+			}
+		case err := <-s.watcher.Errors:
 			s.printError(fmt.Errorf("a save may have gone unnoticed (c checks again): %w", err))
-		case <-s.saves.quiet.C:
+		case <-saved:
 			s.recheck(ctx)
 		case r := <-s.results:
 			s.show(r)
@@ -80,11 +86,13 @@ func (s *session) loop(ctx context.Context, keys <-chan byte) error {
 	}
 }
 
-// open shows an exercise's task, and checks the exercise.
+// open shows an exercise's task, and checks the exercise. It watches the folder, because many editors
+// save by replacing the file.
 func (s *session) open(ctx context.Context, e exercises.Exercise) error {
+	_ = s.watcher.Remove(s.current.Dir()) // there may be none yet, or it may be gone
 	s.current, s.verdict = e, verdict.Verdict{}
-	if err := s.saves.follow(e); err != nil {
-		return err
+	if err := s.watcher.Add(e.Dir()); err != nil {
+		return fmt.Errorf("watch %s: %w", e.Path(""), err)
 	}
 	s.clear()
 	s.printTask()
@@ -135,5 +143,4 @@ func (s *session) show(r result) {
 	}
 	s.verdict = r.verdict
 	s.printResult(r)
-	s.printFooter()
 }

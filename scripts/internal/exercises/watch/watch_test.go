@@ -218,13 +218,7 @@ func TestSaves(t *testing.T) {
 		"emacs' lock":       {fsnotify.Event{Name: "/a/.#exercise.go", Op: fsnotify.Create}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s, err := newSaves()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.watcher.Close()
-			s.take(test.event)
-			if got := s.quiet.Stop(); got != test.want {
+			if got := isSave(test.event); got != test.want {
 				t.Errorf("counts: %v, want %v", got, test.want)
 			}
 		})
