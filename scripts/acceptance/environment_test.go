@@ -6,11 +6,12 @@
 //
 // Package contract declares the promises, and which chapter keeps them through which fault.
 // MATRIX.md shows that to readers. The tests are here. Those about TDSets are in the files tdset_*.
-// They are named Test…/CHAPTER/PROMISE OR FAULT, as in TestContract/01-raw-watch/B4 drift: a manual
-// change is reverted.
+// They are named Test…/CHAPTER/PROMISE OR FAULT, as in TestContract/01-raw-watch/B5 rename: if the
+// new name is taken, the old Deployment stays. Where the judge proves a promise, the test is named
+// TestJudge/CHAPTER/CHECK.
 //
-//	./scripts/workshop test 01 --only B4   brings up a cluster for it and runs just these
-//	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B4
+//	./scripts/workshop test 01 --only B5   brings up a cluster for it and runs just these
+//	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B5
 //
 // With TEST_OWN=1, the chapters' own programs are tested, and not the solutions of exercise TDSet.
 //
@@ -91,6 +92,11 @@ type judged struct {
 func (j judged) holds(name string) bool {
 	return j.WhyNotHeld(j.chapter, name) == "" && j.WhyNotTested(j.chapter, name) == ""
 }
+
+// hasQueue reports whether the program retries failed work with a backoff, and records Events. In 01
+// and 02, the Foo controller only tries again when something else happens to the object, and the
+// TDSet controller waits a minute.
+func (j judged) hasQueue() bool { return j.chapter.Number() >= "03" }
 
 // isFull reports whether it is the chapter's own program. An exercise's solution does less.
 func (j judged) isFull() bool { return j.Kind == j.chapter.Kind() }

@@ -6,30 +6,28 @@ package acceptance
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"example.com/operators/scripts/internal/chapters"
-	"example.com/operators/scripts/internal/contract"
 	"example.com/operators/scripts/internal/judge"
 )
 
 // TestFaults checks which chapter survives which fault, and that it doesn't survive those of which
 // package contract says so.
 func TestFaults(t *testing.T) {
-	forEachCheck(t, isFault)
+	forEachCheck(t, func(check judge.Check) bool { return check.IsFault })
 }
 
 // TestJudge runs the judge's other checks. One of them measures the cost of a thousand objects, which
 // takes a minute.
 func TestJudge(t *testing.T) {
-	forEachCheck(t, func(check judge.Check) bool { return !isFault(check) })
+	forEachCheck(t, func(check judge.Check) bool { return !check.IsFault })
 }
 
-func isFault(check judge.Check) bool {
-	return slices.ContainsFunc(contract.Faults(), func(fault contract.Named) bool { return fault.Name == check.Name })
-}
+// onlyOne is held by a check that measures time.
+var onlyOne sync.Mutex
 
 // forEachCheck runs a test for each of the judge's checks that include accepts, and for each
 // chapter's own program.
@@ -45,7 +43,7 @@ func forEachCheck(t *testing.T, include func(judge.Check) bool) {
 			}
 			config.Manifests = nil // they are applied
 			config.Limits.Converge = env.timeout
-			if j.chapter.Number() >= "03" { // 01 and 02 don't recover from each fault, which takes all of the limit
+			if j.hasQueue() { // the others don't recover from each fault, which takes all of the limit
 				config.Limits.Recover = env.timeout
 			}
 			command := []string{j.binary(t, env)}
@@ -54,7 +52,10 @@ func forEachCheck(t *testing.T, include func(judge.Check) bool) {
 					continue
 				}
 				t.Run(j.checkName(check), func(t *testing.T) {
-					if !check.Alone {
+					if check.Alone {
+						onlyOne.Lock() // chapters are judged at the same time
+						defer onlyOne.Unlock()
+					} else {
 						t.Parallel()
 					}
 					results, err := judge.Run(t.Context(), judge.Options{

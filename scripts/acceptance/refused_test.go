@@ -79,11 +79,6 @@ func refusedPods(s *scenario) {
 	s.recovers("pods")
 }
 
-// retries reports whether the program retries failed work with a backoff. In 01 and 02, the Foo
-// controller only tries again when something else happens to the object, and the TDSet controller
-// waits a minute.
-func (s *scenario) retries() bool { return s.chapter.Number() >= "03" }
-
 // refuses waits until the status reports a refusal. Then it checks that a program that keeps trying
 // doesn't keep writing the status.
 func (s *scenario) refuses(name, quotes string) {
@@ -101,7 +96,7 @@ func (s *scenario) refuses(name, quotes string) {
 				tries++
 			}
 		}
-		if s.retries() && tries < attempts {
+		if s.hasQueue() && tries < attempts {
 			return fmt.Errorf("it has tried %d times", tries)
 		}
 		return nil
@@ -116,7 +111,7 @@ func (s *scenario) refuses(name, quotes string) {
 // recovers waits until the object is Ready. In 01 and 02, a Foo needs an event for that.
 func (s *scenario) recovers(name string) {
 	s.Helper()
-	if s.Kind == chapters.Foo && !s.retries() {
+	if s.Kind == chapters.Foo && !s.hasQueue() {
 		s.touch(name)
 	}
 	s.eventually(name+" becomes ready", func() error { return s.readyIs(name, metav1.ConditionTrue, "", "") })
@@ -205,7 +200,8 @@ func (s *scenario) deploymentsHere() *admissionv1.MatchResources {
 // policy.
 func (s *scenario) policy() (end func()) {
 	s.Helper()
-	policies, bindings := s.client.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	registration := s.client.AdmissionregistrationV1()
+	policies, bindings := registration.ValidatingAdmissionPolicies(), registration.ValidatingAdmissionPolicyBindings()
 	_, err := policies.Create(s.Context(), &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
@@ -239,7 +235,10 @@ func (s *scenario) policy() (end func()) {
 func (s *scenario) rewriteImages() (end func()) {
 	s.Helper()
 	const mirror = "example.com/mirror:1"
-	policies, bindings := s.client.AdmissionregistrationV1().MutatingAdmissionPolicies(), s.client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
+	const image = "/spec/template/spec/containers/0/image"
+	const expression = `[JSONPatch{op: "replace", path: "` + image + `", value: "` + mirror + `"}]`
+	registration := s.client.AdmissionregistrationV1()
+	policies, bindings := registration.MutatingAdmissionPolicies(), registration.MutatingAdmissionPolicyBindings()
 	_, err := policies.Create(s.Context(), &admissionv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
 		Spec: admissionv1.MutatingAdmissionPolicySpec{
@@ -247,7 +246,7 @@ func (s *scenario) rewriteImages() (end func()) {
 			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
 			Mutations: []admissionv1.Mutation{{
 				PatchType: admissionv1.PatchTypeJSONPatch,
-				JSONPatch: &admissionv1.JSONPatch{Expression: `[JSONPatch{op: "replace", path: "/spec/template/spec/containers/0/image", value: "` + mirror + `"}]`},
+				JSONPatch: &admissionv1.JSONPatch{Expression: expression},
 			}},
 		},
 	}, metav1.CreateOptions{})

@@ -193,7 +193,9 @@ func (s *scenario) begin(fault faults.Fault, proxy *faultproxy.Proxy) (end func(
 		s.Helper()
 		ctx, cancel := context.WithTimeout(s.Context(), s.timeout)
 		defer cancel()
-		s.must(active.Wait(ctx, 1))
+		if err := active.Wait(ctx, 1); err != nil {
+			s.Fatalf("the fault hit nothing, so the test proves nothing about it: %v", err)
+		}
 		fault.End(proxy)
 		active.Stop()
 	}

@@ -248,7 +248,7 @@ func tdsetBudget(s *scenario) {
 		}
 	}
 	switch {
-	case s.chapter.Number() < "03": // it records no Events
+	case !s.hasQueue():
 		settles(tdsetObject("a", 1), 3, 0)
 		return
 	case !s.isFull():

@@ -106,7 +106,8 @@ func (s *scenario) oldFieldManager() {
 			metav1.PatchOptions{FieldManager: manager})
 		s.must(err)
 	}
-	const v2 = `{"container":{"image":"example.com/app:1","port":8000},"windows":[{"name":"office","start":"09:15","end":"17:45","replicas":%d}],"timeZone":"UTC"}`
+	const v2 = `{"container":{"image":"example.com/app:1","port":8000},"timeZone":"UTC",
+		"windows":[{"name":"office","start":"09:15","end":"17:45","replicas":%d}]}`
 	apply("v2", "new", fmt.Sprintf(v2, 1))
 	apply("v1", "old", `{"defaultReplica":7}`)
 	apply("v2", "new", fmt.Sprintf(v2, 2))

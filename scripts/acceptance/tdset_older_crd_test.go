@@ -27,7 +27,8 @@ func TestTDSetsFromAnOlderCRD(t *testing.T) {
 				"timeZone")), metav1.CreateOptions{})
 			return err
 		})
-		s.patchTDSet("a", `{"spec":{"schedulingConfig":[{"startTime":9,"endTime":24,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
+		s.patchTDSet("a", `{"spec":{"schedulingConfig":[
+			{"startTime":9,"endTime":24,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
 		s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
 
 		s.startAt(at(10, 30))

@@ -33,12 +33,31 @@ func tdsetDrift(s *scenario) {
 	s.hasReplicas("a", 2)
 }
 
+// isRecreated deletes a Deployment and waits until there is another. It doesn't wait for Pods: the
+// new ReplicaSet has the same name as the old one, so the API server may refuse it until the old
+// one is gone. The Deployment controller then retries with backoff, which can take minutes.
+func (s *scenario) isRecreated(name string) {
+	s.Helper()
+	former := s.getDeployment(name)
+	s.must(s.deployments().Delete(s.Context(), name, metav1.DeleteOptions{}))
+	s.eventually("the deleted Deployment is created again", func() error {
+		switch deployment := s.getDeployment(name); {
+		case deployment == nil:
+			return errors.New("there is none")
+		case deployment.UID == former.UID:
+			return errors.New("the deleted one is still there")
+		}
+		return nil
+	})
+}
+
 func tdsetForeignFields(s *scenario) {
 	s.startAt(at(8, 0))
 	s.createTDSet("a", 1, office)
 	s.becomesScheduled("a", 1)
 	s.patchDeployment("a", `{"metadata":{"annotations":{"team":"blue"},"labels":{"cost-center":"7"}},
-		"spec":{"replicas":4,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"sidecar","image":"example.com/sidecar:1"}]}}}}`)
+		"spec":{"replicas":4,"minReadySeconds":1,
+			"template":{"spec":{"containers":[{"name":"sidecar","image":"example.com/sidecar:1"}]}}}}`)
 	s.hasReplicas("a", 1)
 	s.becomesScheduled("a", 1)
 	s.operator.Stop()
@@ -55,7 +74,8 @@ func serviceDrift(s *scenario) {
 	s.startAt(at(10, 30))
 	s.create(with(tdsetObject("a", 1), map[string]any{"port": int64(80)}, "service"))
 	s.becomesScheduled("a", 1)
-	s.patchService("a", `{"metadata":{"annotations":{"team":"blue"}},"spec":{"ports":[{"port":80,"$patch":"delete"},{"port":99}]}}`)
+	s.patchService("a", `{"metadata":{"annotations":{"team":"blue"}},
+		"spec":{"ports":[{"port":80,"$patch":"delete"},{"port":99}]}}`)
 	s.hasService("a", 80, 8000)
 	s.patchService("a", `{"spec":{"selector":{"app":"another"}}}`)
 	s.eventually("the selector is reverted", func() error {

@@ -171,12 +171,16 @@ func isRolledOut(deployment *appsv1.Deployment, replicas int32) error {
 func (s *scenario) checkScheduled(t *tdset, replicas int32) error {
 	want := map[string]string{"Ready": "True (AsScheduled)"}
 	if s.isFull() {
-		want["Available"], want["Progressing"], want["Degraded"] = "True (ReplicasAvailable)", "False (RolledOut)", "False (AsExpected)"
+		want["Available"], want["Progressing"] = "True (ReplicasAvailable)", "False (RolledOut)"
+		want["Degraded"] = "False (AsExpected)"
 		if t.Status.DesiredReplicas == nil || *t.Status.DesiredReplicas != replicas {
 			return fmt.Errorf("got window %q and desired replicas %v", t.Status.ActiveWindow, t.Status.DesiredReplicas)
 		}
-	} else if message := fmt.Sprintf("%[1]d of %[1]d replicas", replicas); !strings.Contains(fmt.Sprint(t.Status.Conditions), message) {
-		return fmt.Errorf("want message %q, got %v", message, t.Status.Conditions)
+	} else {
+		message := fmt.Sprintf("%[1]d of %[1]d replicas", replicas)
+		if !strings.Contains(fmt.Sprint(t.Status.Conditions), message) {
+			return fmt.Errorf("want message %q, got %v", message, t.Status.Conditions)
+		}
 	}
 	for kind, condition := range want {
 		if got := t.condition(kind); got != condition {

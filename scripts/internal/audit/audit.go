@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -57,6 +58,15 @@ func (r Request) ChangesObjects() bool {
 // about themselves.
 func (r Request) IsHousekeeping() bool {
 	return r.Group == "coordination.k8s.io" || r.Group == "events.k8s.io" || r.Group == "" && r.Resource == "events"
+}
+
+// IsElection reports whether the request is about a Lease, which a leader renews forever.
+func (r Request) IsElection() bool { return r.Resource == "leases" }
+
+// GroupResource is what the request is about, without a subresource, as errors name it.
+func (r Request) GroupResource() schema.GroupResource {
+	resource, _, _ := strings.Cut(r.Resource, "/")
+	return schema.GroupResource{Group: r.Group, Resource: resource}
 }
 
 // Client is the name at the beginning of the User-Agent, with the controller if the program runs

@@ -89,10 +89,15 @@ func TestDeclaredNamesExist(t *testing.T) {
 			}
 		}
 	}
+	for promise, checks := range proofs {
+		if !known.HasAll(append(checks, promise)...) {
+			t.Errorf("there is no promise %s, or one of the checks %q", promise, checks)
+		}
+	}
 }
 
 func TestPattern(t *testing.T) {
-	found, err := Find("B1", "F4")
+	found, err := Find("B1", "F4", "B11")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +105,10 @@ func TestPattern(t *testing.T) {
 	for part, names := range map[int]map[string]bool{
 		0: {"TestAnything": true},
 		1: {"01-a": true, "01-a-b": false},
-		2: {"B1_create:_it": true, "F4c_writes": true, "B10_bad_input:_it": false, "F5_the": false},
+		2: {
+			"B1_create:_it": true, "F4c_writes": true, "B10_bad_input:_it": false, "F5_the": false,
+			"conflicts_somebody": true, // which proves B11
+		},
 	} {
 		for name, want := range names {
 			if got := regexp.MustCompile(parts[part]).MatchString(name); got != want {

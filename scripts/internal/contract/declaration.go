@@ -175,6 +175,21 @@ func tdsets() Contract {
 	}
 }
 
+// proofs are the judge's checks that prove a promise, or the part of it that scripts/acceptance has no
+// test of its own for.
+var proofs = map[string][]string{
+	"B4":  {"drift", "recreate", "foreign-fields"},
+	"B7":  {"delete-background", "delete-held", "delete-namespace"},
+	"B10": {"start-without-crd", "start-without-permissions"},
+	"B11": {"conflicts"},
+	"T9":  {"delete-namespace"},
+	"T12": {"start-without-crd"},
+}
+
+// Proofs returns the judge's checks that prove a promise, beside the tests of scripts/acceptance. The
+// judge only checks the chapters' own programs.
+func (n Named) Proofs() []string { return proofs[n.Name] }
+
 // Faults returns the faults that the contract covers.
 func Faults() (all []Named) {
 	for _, fault := range faults.Survivable() {
@@ -186,8 +201,7 @@ func Faults() (all []Named) {
 // Checks returns the judge's checks that aren't about faults.
 func Checks() (all []Named) {
 	for _, check := range judge.All() {
-		isFault := slices.ContainsFunc(Faults(), func(fault Named) bool { return fault.Name == check.Name })
-		if !isFault {
+		if !check.IsFault {
 			all = append(all, Named{Name: check.Name, What: check.Promise})
 		}
 	}

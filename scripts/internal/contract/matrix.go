@@ -16,7 +16,11 @@ import (
 func (c Contract) PromiseTable() string {
 	table := [][]string{{"promise", "means"}, {"---", "---"}}
 	for _, promise := range c.Promises {
-		table = append(table, []string{promise.Name + " " + promise.What, promise.Means})
+		means := promise.Means
+		if checks := promise.Proofs(); len(checks) > 0 {
+			means += fmt.Sprintf(" (judge: %s)", strings.Join(checks, ", "))
+		}
+		table = append(table, []string{promise.Name + " " + promise.What, means})
 	}
 	return align(table)
 }

@@ -61,7 +61,11 @@ func (c Contract) Tests(chapter chapters.Chapter, these ...Named) bool {
 
 // Pattern returns the -run flag of go test that selects these for a chapter.
 func Pattern(chapter chapters.Chapter, selected []Named) string {
-	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(names(selected), "|"))
+	tests := names(selected)
+	for _, named := range selected {
+		tests = append(tests, named.Proofs()...)
+	}
+	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(tests, "|"))
 }
 
 // lessons are the faults that chapters are about, by chapter number.
@@ -75,11 +79,16 @@ var lessons = map[string]string{
 	"07": "F5",  // the program is killed
 }
 
-// Lessons returns the -run flag of go test that selects all promises while nothing goes wrong, and
-// the one fault that each of these chapters is about.
+// Lessons returns the -run flag of go test that selects all promises while nothing goes wrong, with
+// the judge's checks that prove them, and the one fault that each of these chapters is about.
 func Lessons(all []chapters.Chapter) string {
 	patterns := []string{"^(TestContract|TestPermissions|TestTDSets|TestUpgradeAndDowngrade|TestOldClients)$"}
 	for _, chapter := range all {
+		var checks []string
+		for _, promise := range Of(chapter.Kind()).Promises {
+			checks = append(checks, promise.Proofs()...)
+		}
+		patterns = append(patterns, fmt.Sprintf("^TestJudge$/^%s$/^(%s)_", chapter.Name, strings.Join(checks, "|")))
 		if fault, known := lessons[chapter.Number()]; known {
 			patterns = append(patterns, fmt.Sprintf("^TestFaults$/^%s$/^%s_", chapter.Name, fault))
 		}

@@ -94,7 +94,7 @@ func (c *connection) Write(buffer []byte) (int, error) {
 func (c *connection) pass() bool {
 	if fault := c.frozen.Load(); fault != nil {
 		select {
-		case <-fault.over:
+		case <-fault.ctx.Done():
 		case <-c.ctx.Done():
 			return false
 		}

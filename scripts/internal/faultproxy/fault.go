@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -15,72 +17,36 @@ import (
 // Fault is a fault in effect. It counts its hits, so that a test can wait for them.
 type Fault struct {
 	name string
-	stop func()        // may be nil
-	over chan struct{} // closed by Stop
-	once sync.Once     // for Stop
-
-	mutex sync.Mutex
-	hits  int
-	next  chan struct{} // closed at the next hit
+	ctx  context.Context // ends with Stop
+	stop context.CancelFunc
+	hits atomic.Int32
 }
 
 func newFault(name string) *Fault {
-	return &Fault{name: name, over: make(chan struct{}), next: make(chan struct{})}
+	fault := &Fault{name: name}
+	fault.ctx, fault.stop = context.WithCancel(context.Background())
+	return fault
 }
 
 // Hits returns how many connections, watches or requests the fault has hit, as its method says.
-func (f *Fault) Hits() int {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	return f.hits
-}
+func (f *Fault) Hits() int { return int(f.hits.Load()) }
+
+func (f *Fault) hit() { f.hits.Add(1) }
 
 // Wait waits until the fault has that many hits, or ctx ends.
 func (f *Fault) Wait(ctx context.Context, hits int) error {
-	for {
-		f.mutex.Lock()
-		soFar, next := f.hits, f.next
-		f.mutex.Unlock()
-		if soFar >= hits {
-			return nil
-		}
-		select {
-		case <-next:
-		case <-ctx.Done():
-			return fmt.Errorf("%s, want %d: nothing that passed the proxy was what it is about: %w",
-				f, hits, context.Cause(ctx))
-		}
+	hasHit := func(context.Context) (bool, error) { return f.Hits() >= hits, nil }
+	if wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, hasHit) != nil {
+		return fmt.Errorf("%s has hit %d times, want %d: nothing that passed the proxy was what it is about: %w",
+			f.name, f.Hits(), hits, context.Cause(ctx))
 	}
+	return nil
 }
 
 // Stop ends the fault: it hits nothing more, and releases what it holds. It may be called twice.
-func (f *Fault) Stop() {
-	f.once.Do(func() {
-		if f.stop != nil {
-			f.stop()
-		}
-		close(f.over)
-	})
-}
+func (f *Fault) Stop() { f.stop() }
 
-func (f *Fault) isOver() bool {
-	select {
-	case <-f.over:
-		return true
-	default:
-		return false
-	}
-}
-
-func (f *Fault) String() string { return fmt.Sprintf("%s (hits: %d)", f.name, f.Hits()) }
-
-func (f *Fault) hit() {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	f.hits++
-	close(f.next)
-	f.next = make(chan struct{})
-}
+func (f *Fault) isOver() bool { return f.ctx.Err() != nil }
 
 // Match reports whether a fault applies to a request. If a fault has several, all must agree; if it
 // has none, it applies to every request. A Match must not call the Proxy.
@@ -117,11 +83,6 @@ type rule struct {
 
 // enforce puts a fault's rules in force until the fault is stopped.
 func (p *Proxy) enforce(fault *Fault, rules ...*rule) *Fault {
-	fault.stop = func() {
-		p.mutex.Lock()
-		defer p.mutex.Unlock()
-		p.rules = slices.DeleteFunc(p.rules, func(r *rule) bool { return r.Fault == fault })
-	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	for _, rule := range rules {
@@ -137,7 +98,7 @@ func (p *Proxy) take(at stage, x *exchange) *rule {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	for _, rule := range p.rules {
-		if rule.at == at && matchesAll(x.Request, rule.matches) {
+		if rule.at == at && !rule.isOver() && matchesAll(x.Request, rule.matches) {
 			rule.hit()
 			return rule
 		}

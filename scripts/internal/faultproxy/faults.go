@@ -104,7 +104,7 @@ func (p *Proxy) Hang(matches ...Match) *Fault {
 	fault := newFault("Hang")
 	return p.enforce(fault, &rule{at: asked, matches: matches, act: func(x *exchange) error {
 		select {
-		case <-fault.over:
+		case <-fault.ctx.Done():
 		case <-x.ctx.Done():
 		}
 		return failure(x, http.StatusGatewayTimeout)
@@ -115,9 +115,8 @@ func (p *Proxy) Hang(matches ...Match) *Fault {
 // server. 500, 409 and 429 look like the server's own. 429 asks the client to retry in a second,
 // which client-go does by itself. Hits: writes.
 func (p *Proxy) FailWrites(code int) *Fault {
-	return p.enforce(newFault("FailWrites"), &rule{at: asked, matches: []Match{changesObjects}, act: func(x *exchange) error {
-		return failure(x, code)
-	}})
+	fails := func(x *exchange) error { return failure(x, code) }
+	return p.enforce(newFault("FailWrites"), &rule{at: asked, matches: []Match{changesObjects}, act: fails})
 }
 
 // Forbid answers requests that match with 403 until Stop. As with RBAC, a watch that is open stays

@@ -42,7 +42,7 @@ func TestHideInDiscovery(t *testing.T) {
 	proxy := startProxy(t, config)
 	proxy.Hide("samplecontroller.k8s.io")
 	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{
-		Host: proxy.Address(), TLSClientConfig: rest.TLSClientConfig{CAData: proxy.CAData()},
+		Host: proxy.Address(), TLSClientConfig: rest.TLSClientConfig{CAData: proxy.ca},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestTheServerIsNotAskedToCompress(t *testing.T) {
 	}
 	request.Header.Set("Accept-Encoding", "gzip")
 	client := httpClient(t, &rest.Config{
-		Host: proxy.Address(), TLSClientConfig: rest.TLSClientConfig{CAData: proxy.CAData()},
+		Host: proxy.Address(), TLSClientConfig: rest.TLSClientConfig{CAData: proxy.ca},
 	})
 	response, err := client.Do(request)
 	if err != nil {

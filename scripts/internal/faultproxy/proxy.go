@@ -42,7 +42,7 @@ var identity = sync.OnceValues(func() (tls.Certificate, error) {
 })
 
 type Proxy struct {
-	ca        []byte
+	ca        []byte // in PEM
 	listener  net.Listener
 	server    *http.Server // for the program
 	clients   *connections // from the program
@@ -133,9 +133,6 @@ func (p *Proxy) newForward(server *url.URL) *httputil.ReverseProxy {
 }
 
 func (p *Proxy) Address() string { return "https://" + p.listener.Addr().String() }
-
-// CAData is the proxy's CA certificate, in PEM.
-func (p *Proxy) CAData() []byte { return p.ca }
 
 // Close closes all connections, even frozen ones, and returns when their requests have ended. It may
 // be called twice.

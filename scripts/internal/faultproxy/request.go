@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/request"
 
@@ -75,10 +74,4 @@ func metadataOf(body []byte) metav1.ObjectMeta {
 		return metav1.ObjectMeta{}
 	}
 	return object.ObjectMeta
-}
-
-// groupResource returns the resource without its subresource, as errors name it.
-func (x *exchange) groupResource() schema.GroupResource {
-	resource, _, _ := strings.Cut(x.Resource, "/")
-	return schema.GroupResource{Group: x.Group, Resource: resource}
 }

@@ -25,15 +25,15 @@ import (
 
 func failure(x *exchange, code int) error {
 	if code == http.StatusConflict {
-		return apierrors.NewConflict(x.groupResource(), x.Name,
+		return apierrors.NewConflict(x.GroupResource(), x.Name,
 			errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 	}
-	return apierrors.NewGenericServerResponse(code, x.Verb, x.groupResource(), x.Name,
+	return apierrors.NewGenericServerResponse(code, x.Verb, x.GroupResource(), x.Name,
 		"made by the fault proxy", 1, true)
 }
 
 func forbidden(x *exchange) error {
-	return apierrors.NewForbidden(x.groupResource(), x.Name, errors.New("made by the fault proxy"))
+	return apierrors.NewForbidden(x.GroupResource(), x.Name, errors.New("made by the fault proxy"))
 }
 
 // expired is the answer to a watch from a resourceVersion that the server has forgotten.

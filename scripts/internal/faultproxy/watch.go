@@ -143,7 +143,7 @@ func (w *watch) next() ([]byte, error) {
 	if next.late != nil {
 		select {
 		case <-next.due:
-		case <-next.late.over:
+		case <-next.late.ctx.Done():
 		case <-w.ctx.Done():
 		}
 	}

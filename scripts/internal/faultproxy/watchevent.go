@@ -3,7 +3,6 @@ package faultproxy
 // What passes through the watches, for those who want to see it.
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"time"
 
@@ -54,7 +53,7 @@ func decodeEvent(event []byte, mediaType string) (kind string, object metav1.Obj
 			return "", object
 		}
 	case runtime.ContentTypeProtobuf:
-		if len(event) < 4 || len(event) != 4+int(binary.BigEndian.Uint32(event)) || decoded.Unmarshal(event[4:]) != nil {
+		if decoded.Unmarshal(event[4:]) != nil { // the length comes first
 			return "", object
 		}
 	}

@@ -39,7 +39,7 @@ func (t *printer) print(who, format string, args ...any) {
 // request prints a request. Reads of one object or namespace are only counted, because there are
 // many. Requests for Leases are left out, because leaders renew them all the time.
 func (t *printer) request(r audit.Request) {
-	if r.Resource == "leases" {
+	if r.IsElection() {
 		return
 	}
 	t.mutex.Lock()

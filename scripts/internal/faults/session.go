@@ -61,7 +61,7 @@ func (s Session) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer run.replica.Close((*process.Replica).Stop)
+	defer run.replica.Close()
 	if err := run.start(); err != nil {
 		return err
 	}
@@ -102,13 +102,10 @@ func (s *session) untilIdle(ctx context.Context) error {
 	proxy, sent := s.replica.Proxy, -1
 	return wait.PollUntilContextTimeout(ctx, quietPeriod, settleTimeout, true, func(context.Context) (bool, error) {
 		before := sent
-		sent = len(slices.DeleteFunc(proxy.Requests(), isElection))
+		sent = len(slices.DeleteFunc(proxy.Requests(), audit.Request.IsElection))
 		return sent == before && proxy.Watches() >= watches, nil
 	})
 }
-
-// isElection reports whether the request is about a Lease, which a leader renews forever.
-func isElection(r audit.Request) bool { return r.Resource == "leases" }
 
 // inject lets the fault act until the next turn or the end of ctx.
 func (s *session) inject(ctx context.Context) {

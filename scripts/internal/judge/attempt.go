@@ -5,24 +5,31 @@ package judge
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
 type attempt struct {
-	ctx    context.Context
-	result Result
-	clean  []func()
+	ctx      context.Context
+	result   Result
+	cleanups []func()
 }
-
-func (t *attempt) Context() context.Context { return t.ctx }
 
 // ended is the panic that ends an attempt with a verdict.
 type ended struct{}
 
-// Fatalf ends the attempt without a verdict.
-func (t *attempt) Fatalf(format string, args ...any) { t.end(Failed, fmt.Sprintf(format, args...)) }
+func (t *attempt) end(verdict Verdict, why string) {
+	t.result.Verdict, t.result.Why = verdict, why
+	panic(ended{})
+}
+
+// must ends the attempt if there is an error, because the judge itself can't go on.
+func (t *attempt) must(err error) {
+	if err != nil {
+		t.end(Failed, err.Error())
+	}
+}
 
 // skip ends the attempt because the check doesn't apply to this operator.
 func (t *attempt) skip(format string, args ...any) { t.end(Skipped, fmt.Sprintf(format, args...)) }
@@ -30,21 +37,8 @@ func (t *attempt) skip(format string, args ...any) { t.end(Skipped, fmt.Sprintf(
 // unable ends the attempt because the operator doesn't do what the check builds on.
 func (t *attempt) unable(format string, args ...any) { t.end(Unjudged, fmt.Sprintf(format, args...)) }
 
-func (t *attempt) end(verdict Verdict, why string) {
-	t.result.Verdict, t.result.Why = verdict, why
-	panic(ended{})
-}
-
-func (t *attempt) Cleanup(do func()) { t.clean = append(t.clean, do) }
-
-func (t *attempt) TempDir() string {
-	dir, err := os.MkdirTemp("", "judge-")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
+// cleanup calls do when the check has ended, the last one first.
+func (t *attempt) cleanup(do func()) { t.cleanups = append(t.cleanups, do) }
 
 // found records a finding. Each needs evidence.
 func (t *attempt) found(severity Severity, evidence []Evidence, format string, args ...any) {
@@ -67,11 +61,8 @@ func (t *attempt) try(do func()) Result {
 	t.result.Began = time.Now()
 	t.protect(do)
 	t.result.Ended = time.Now()
-	for len(t.clean) > 0 {
-		last := len(t.clean) - 1
-		next := t.clean[last]
-		t.clean = t.clean[:last]
-		t.protect(next)
+	for _, do := range slices.Backward(t.cleanups) {
+		t.protect(do)
 	}
 	switch {
 	case t.result.Verdict == Failed:

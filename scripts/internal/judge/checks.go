@@ -18,11 +18,12 @@ type Check struct {
 	// Lesson is where the course teaches it: a path in the repository, with an anchor.
 	Lesson string `json:"-"`
 
-	// Alone says that no other check may run at the same time.
-	Alone bool `json:"-"`
+	// Alone says that no other check may run at the same time, and IsFault that the check is about a
+	// fault of the catalogue.
+	Alone, IsFault bool `json:"-"`
 	// needs is the field of judge.yaml without which the check doesn't apply, or "".
 	needs string
-	judge func(*scenario)
+	run   func(*scenario)
 }
 
 // NotFor returns why an operator with this judge.yaml can't be judged by the check, or "".

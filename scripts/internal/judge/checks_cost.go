@@ -22,7 +22,7 @@ func costChecks() []Check {
 			Why:     "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
 			Lesson:  "05-controller-runtime/more/production.md",
 			needs:   "endpoints",
-			judge:   endpointsRespond,
+			run:     endpointsRespond,
 		},
 		{
 			Name:    "cost",
@@ -32,31 +32,27 @@ func costChecks() []Check {
 			Lesson: "02-informers/README.md",
 			Alone:  true,
 			needs:  "cost",
-			judge:  costGrowsLinearly,
+			run:    costGrowsLinearly,
 		},
 	}
 }
 
 func endpointsRespond(s *scenario) {
-	s.settles("observed")
+	s.startWith("observed")
 	e := s.replicas[0].endpoints
 	for name, url := range map[string]string{"metrics": e.Metrics, "healthz": e.Healthz, "readyz": e.Readyz} {
 		if url == "" {
 			continue
 		}
 		s.step("get %s", url)
-		if err := s.get(url); err != nil {
+		if err := get(url); err != nil {
 			s.found(Error, []Evidence{noted("%v", err)}, "the endpoint %s doesn't respond", name)
 		}
 	}
 }
 
-func (s *scenario) get(url string) error {
-	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
+func get(url string) error {
+	response, err := (&http.Client{Timeout: 5 * time.Second}).Get(url)
 	if err != nil {
 		return err
 	}
@@ -68,36 +64,52 @@ func (s *scenario) get(url string) error {
 	return nil
 }
 
-// cost is what each of some objects costs the operator.
-type cost struct {
-	objects  int
+// usage is what an operator has used, in all or for each of some objects.
+type usage struct {
 	requests float64
 	cpu      float64 // in ms
 	memory   float64 // in KiB
 }
 
+// usage returns what a replica has used so far.
+func (s *scenario) usage(r *replica) usage {
+	p, err := process.NewProcessWithContext(s.ctx, int32(r.PID()))
+	s.must(err)
+	times, err := p.TimesWithContext(s.ctx)
+	s.must(err)
+	memory, err := p.MemoryInfoWithContext(s.ctx)
+	s.must(err)
+	return usage{float64(len(r.Proxy.Requests())), (times.User + times.System) * 1000, float64(memory.RSS) / (1 << 10)}
+}
+
+// forEach returns what has been used since before, for each of that many objects.
+func (u usage) forEach(objects int, before usage) usage {
+	count := float64(objects)
+	return usage{(u.requests - before.requests) / count, (u.cpu - before.cpu) / count, (u.memory - before.memory) / count}
+}
+
 func costGrowsLinearly(s *scenario) {
 	r := s.start()
 	s.ready("warm-up")
-	var before cost
+	var few usage
 	made := 0
 	for _, count := range s.config.Cost {
-		c, ok := s.costOf(r, made, count)
+		many, ok := s.costOf(r, made, count)
 		if !ok {
 			break
 		}
 		if made > 0 {
-			s.foundGrowth(before, c)
+			s.foundGrowth(few, many, count)
 		}
 		made += count
-		before = c
+		few = many
 	}
 }
 
 // foundGrowth is a finding for what each of many objects costs more than each of few. The limits
 // leave room for chance: the garbage collector's heap doubles now and then, and a busy machine makes
 // the same work take more CPU time.
-func (s *scenario) foundGrowth(few, many cost) {
+func (s *scenario) foundGrowth(few, many usage, count int) {
 	for _, measure := range []struct {
 		of          string
 		few, many   float64
@@ -109,17 +121,16 @@ func (s *scenario) foundGrowth(few, many cost) {
 		{"memory", few.memory, many.memory, 4, 100, "KiB"},
 	} {
 		if measure.many > measure.times*max(measure.few, 0)+measure.plus {
-			s.found(Warning, []Evidence{
-				noted("%d objects: %.1f %s for each", few.objects, measure.few, measure.unit),
-				noted("%d objects: %.1f %s for each", many.objects, measure.many, measure.unit),
-			}, "with more objects, each one costs more %s", measure.of)
+			evidence := noted("%.1f %s for each of %d objects, and %.1f %s for each of those before them",
+				measure.many, measure.unit, count, measure.few, measure.unit)
+			s.found(Warning, []Evidence{evidence}, "with more objects, each one costs more %s", measure.of)
 		}
 	}
 }
 
-// costOf creates that many samples, and returns what they cost until all are ready. If they don't
+// costOf creates that many samples, and returns what each has cost until all are ready. If they don't
 // become ready, that is a finding.
-func (s *scenario) costOf(r *running, first, count int) (c cost, ok bool) {
+func (s *scenario) costOf(r *replica, first, count int) (each usage, ok bool) {
 	s.step("create %d samples", count)
 	began, before := time.Now(), s.usage(r)
 	samples := make([]*unstructured.Unstructured, count)
@@ -128,7 +139,7 @@ func (s *scenario) costOf(r *running, first, count int) (c cost, ok bool) {
 	for i := range samples {
 		sample := s.sample(fmt.Sprintf("cost-%d", first+i))
 		creating.Go(func() (err error) {
-			samples[i], err = s.api(sample).Create(s.Context(), sample, metav1.CreateOptions{FieldManager: manager})
+			samples[i], err = s.api(sample).Create(s.ctx, sample, metav1.CreateOptions{FieldManager: manager})
 			return err
 		})
 	}
@@ -137,41 +148,16 @@ func (s *scenario) costOf(r *running, first, count int) (c cost, ok bool) {
 	for _, sample := range samples {
 		rest := max(limit-time.Since(began), time.Second)
 		if err := s.within(rest, func() error { return s.isReady(sample) }); err != nil {
-			sent := float64(s.usage(r).requests-before.requests) / float64(count)
+			sent := s.usage(r).forEach(count, before).requests
 			s.found(Error, append([]Evidence{noted("%.1f requests for each object so far; %v", sent, err)}, s.crashes()...),
 				"%d samples that are created at once aren't ready within %v", count, limit)
-			return c, false
+			return each, false
 		}
 	}
 	took := time.Since(began)
-	s.awaitSettled()
-	after := s.usage(r)
-	each := func(value float64) float64 { return value / float64(count) }
-	c = cost{
-		objects:  count,
-		requests: each(float64(after.requests - before.requests)),
-		cpu:      each((after.cpu - before.cpu).Seconds() * 1000),
-		memory:   each((float64(after.memory) - float64(before.memory)) / (1 << 10)),
-	}
+	s.needs(s.settle())
+	each = s.usage(r).forEach(count, before)
 	s.measure("%d objects: %.1f requests, %.1f ms of CPU time and %.1f KiB of memory for each, all ready after %.1f s",
-		count, c.requests, c.cpu, c.memory, took.Seconds())
-	return c, true
-}
-
-// usage is what a replica has used so far.
-type usage struct {
-	requests int
-	cpu      time.Duration
-	memory   uint64 // in bytes
-}
-
-func (s *scenario) usage(r *running) usage {
-	p, err := process.NewProcessWithContext(s.Context(), int32(r.PID()))
-	s.must(err)
-	times, err := p.TimesWithContext(s.Context())
-	s.must(err)
-	memory, err := p.MemoryInfoWithContext(s.Context())
-	s.must(err)
-	cpu := time.Duration((times.User + times.System) * float64(time.Second))
-	return usage{len(r.Proxy.Requests()), cpu, memory.RSS}
+		count, each.requests, each.cpu, each.memory, took.Seconds())
+	return each, true
 }

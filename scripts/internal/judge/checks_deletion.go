@@ -26,7 +26,7 @@ func deletionChecks() []Check {
 			Promise: "after a sample is deleted in the background, which is kubectl's default, nothing is left",
 			Why:     "Objects that an operator leaves behind keep running, and costing money, until somebody finds them.",
 			Lesson:  "01-raw-watch/README.md",
-			judge:   func(s *scenario) { deletesEverything(s, metav1.DeletePropagationBackground) },
+			run:     func(s *scenario) { deletesEverything(s, metav1.DeletePropagationBackground) },
 		},
 		{
 			Name:    "delete-foreground",
@@ -35,7 +35,7 @@ func deletionChecks() []Check {
 				"operator recreates them in the meantime, or adds a finalizer to an object that is being deleted, that " +
 				"may never happen.",
 			Lesson: "07-tdset-operator/more/deletion.md",
-			judge:  func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
+			run:    func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
 		},
 		{
 			Name:    "delete-held",
@@ -43,7 +43,7 @@ func deletionChecks() []Check {
 			Why: "With a finalizer, another controller can hold up a deletion for hours. If the operator keeps " +
 				"working for the sample in that time, it recreates what is being cleaned up.",
 			Lesson: "07-tdset-operator/more/deletion.md",
-			judge:  nothingWhileDeleting,
+			run:    nothingWhileDeleting,
 		},
 		{
 			Name:    "delete-namespace",
@@ -51,52 +51,56 @@ func deletionChecks() []Check {
 			Why: "In a namespace that is being deleted, the API server refuses every create. An operator that " +
 				"treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
 			Lesson: "07-tdset-operator/more/deletion.md",
-			judge:  namespaceIsDeleted,
+			run:    namespaceIsDeleted,
 		},
 	}
 }
 
 func deletesEverything(s *scenario, how metav1.DeletionPropagation) {
-	sample := s.settles("deleted")[0]
+	sample := s.startWith("deleted")[0]
 	owned := s.owned(sample)
 	began := time.Now()
 	s.remove(how, sample)
-	s.leavesNothing(began, sample, owned, s.config.Limits.Converge)
-	s.pass(settled)
+	if s.leavesNothing(began, sample, owned, s.config.Limits.Converge) {
+		s.pass(settled)
+		s.leavesNothing(began, sample, owned, s.config.Limits.Converge) // and nothing comes back
+	}
 	s.foundLateFinalizers(began)
 	s.foundCrashes()
 }
 
-// leavesNothing waits until a deleted sample and what it owned are gone.
+// leavesNothing waits until a deleted sample and what it owned are gone. If they stay, that is a
+// finding.
 func (s *scenario) leavesNothing(
 	began time.Time, sample *unstructured.Unstructured, owned []*unstructured.Unstructured, limit time.Duration,
-) {
+) bool {
 	everything := func() []*unstructured.Unstructured {
 		return slices.Concat(owned, s.owned(sample), []*unstructured.Unstructured{sample})
 	}
 	err := s.within(limit, func() error { return s.areGone(everything()...) })
 	if err == nil {
-		return
+		return true
 	}
 	s.foundLeft(began, everything(), func(now *unstructured.Unstructured) bool {
 		isOld := slices.ContainsFunc(owned, func(o *unstructured.Unstructured) bool { return o.GetUID() == now.GetUID() })
 		return !isOld || !refersTo(now, sample) // otherwise, the garbage collector is about to delete it
 	}, "after the deletion, "+plain(err))
+	return false
 }
 
 // nothingWhileDeleting keeps a sample in deletion by a finalizer. Without one, it would be gone too
 // soon: an operator whose cache is behind may create an object once more, which is no bug, because
 // the garbage collector deletes that too.
 func nothingWhileDeleting(s *scenario) {
-	sample := s.settles("held")[0]
+	sample := s.startWith("held")[0]
 	owned := s.owned(sample)
 	s.setFinalizers(sample, append(s.history.now(sample).GetFinalizers(), foreignFinalizer))
 	deleted := time.Now()
 	s.remove(metav1.DeletePropagationBackground, sample)
-	s.catchesUpWhileHeld(sample, "meanwhile")
+	s.needs(s.catchesUp("meanwhile"))
 	began := time.Now()
 	s.remove(metav1.DeletePropagationBackground, owned...)
-	s.catchesUpWhileHeld(sample, "afterwards")
+	s.needs(s.catchesUp("afterwards"))
 	for _, v := range s.history.since(began) {
 		owner := metav1.GetControllerOf(v.object)
 		isNew := v.event == watch.Added && s.isOwnedKind(v.object)
@@ -114,12 +118,6 @@ func nothingWhileDeleting(s *scenario) {
 	}
 	s.promise(deleted, s.config.Limits.Converge, sample, func() error { return s.areGone(sample) },
 		"a sample isn't gone after its deletion is no longer held up")
-}
-
-func (s *scenario) catchesUpWhileHeld(sample *unstructured.Unstructured, name string) {
-	if err := s.catchesUp(name); err != nil {
-		s.unable("while the deletion of %s is held up, %v", title(sample), err)
-	}
 }
 
 // clusters are the finalizers that the API server adds itself, for the garbage collector.
@@ -184,19 +182,14 @@ func (s *scenario) holdAccount(ctx context.Context, finalizers string) error {
 }
 
 func namespaceIsDeleted(s *scenario) {
-	samples := s.settles("storm-1", "storm-2", "storm-3")
+	samples := s.startWith("storm-1", "storm-2", "storm-3")
 	// Elsewhere, an operator's account isn't in the namespace that is deleted. So this one must stay
 	// until the operator has finished. Its token is valid for a minute after the deletion.
-	s.must(s.holdAccount(s.Context(), `["operators.example.com/judge"]`))
-	defer func() {
-		err := s.holdAccount(context.WithoutCancel(s.Context()), "null")
-		if ignoreNotFound(err) != nil {
-			s.step("remove the finalizer of the operator's account, without which namespace %s stays: %v", s.namespace, err)
-		}
-	}()
+	s.must(s.holdAccount(s.ctx, `["operators.example.com/judge"]`))
+	s.cleanup(func() { s.must(operator.IgnoreNotFound(s.holdAccount(context.WithoutCancel(s.ctx), "null"))) })
 	began := time.Now()
 	s.step("delete namespace %s", s.namespace)
-	s.must(s.client.CoreV1().Namespaces().Delete(s.Context(), s.namespace, metav1.DeleteOptions{}))
+	s.must(s.client.CoreV1().Namespaces().Delete(s.ctx, s.namespace, metav1.DeleteOptions{}))
 	if err := s.soon(func() error { return s.areGone(samples...) }); err != nil {
 		lost := func(r audit.Request) bool {
 			return r.Code == http.StatusUnauthorized || r.Code == http.StatusForbidden && r.Verb != "create"

@@ -13,30 +13,30 @@ import (
 	"example.com/operators/scripts/internal/faults"
 )
 
-// faultChecks are the faults of the catalogue, except for those that need several replicas.
+// faultChecks are the faults of the catalogue.
 func faultChecks() (checks []Check) {
 	for _, fault := range faults.Survivable() {
-		if fault.Replicas {
-			continue
+		check := Check{
+			Name: fault.Name, Promise: "the operator survives " + fault.Title, Why: fault.Why, Lesson: fault.Lesson,
+			IsFault: true, run: func(s *scenario) { survives(s, fault) },
 		}
-		check := survival(fault, func(s *scenario) { survives(s, fault) })
-		if fault.Kills {
-			check.judge = survivesKills
+		if fault.Replicas {
+			check.needs = "secondReplica"
+			check.run = func(s *scenario) { leaderSuffers(s, fault) }
+		}
+		switch {
+		case fault.Kills:
+			check.run = survivesKills
+		case fault.LeaderDies:
+			check.run = secondReplicaTakesOver
 		}
 		checks = append(checks, check)
 	}
 	return checks
 }
 
-// survival is the check that an operator survives a fault.
-func survival(fault faults.Fault, judge func(*scenario)) Check {
-	return Check{
-		Name: fault.Name, Promise: "the operator survives " + fault.Title, Why: fault.Why, Lesson: fault.Lesson, judge: judge,
-	}
-}
-
 // begin begins a fault of a replica.
-func (s *scenario) begin(fault faults.Fault, r *running) *faultproxy.Fault {
+func (s *scenario) begin(fault faults.Fault, r *replica) *faultproxy.Fault {
 	s.step("%s begins: %s", fault.Name, fault.Does)
 	return fault.Begin(faults.Target{Proxy: r.Proxy, Kill: r.Kill, Owned: names(s.ofOwned)})
 }
@@ -66,7 +66,7 @@ func survives(s *scenario, fault faults.Fault) {
 	for i := range toMutate {
 		toMutate[i] = fmt.Sprintf("mutated-%d", i)
 	}
-	all := s.settles(append([]string{"drifted", "lost", "removed"}, toMutate...)...)
+	all := s.startWith(append([]string{"drifted", "lost", "removed"}, toMutate...)...)
 	drifted, lost, removed, mutated := all[0], all[1], all[2], all[3:]
 	usual := s.counts(lost)
 	began := time.Now()
@@ -109,7 +109,7 @@ func survives(s *scenario, fault faults.Fault) {
 		func() error { return s.isReady(lost) })
 	for _, object := range shared {
 		if now := s.history.now(object); now != nil && now.GetAnnotations()[foreignKey] == "" {
-			s.found(Error, s.evidence(began, object), "an annotation that somebody else added to a %s during the fault "+
+			s.broken(began, object, "an annotation that somebody else added to a %s during the fault "+
 				"is lost", object.GetKind())
 		}
 	}
@@ -144,7 +144,7 @@ func (s *scenario) foundDuplicates(
 ) {
 	for kind, count := range s.counts(sample) {
 		if count > usual[kind] {
-			s.found(Error, s.evidence(began, sample), "%s, a sample has too many objects of kind %s", when, kind)
+			s.broken(began, sample, "%s, a sample has too many objects of kind %s", when, kind)
 		}
 	}
 }
@@ -165,15 +165,14 @@ func (s *scenario) interfereOnce(sample *unstructured.Unstructured) (reverted fu
 // survivesKills kills the operator after its first write for a new sample, after its second one for
 // the next sample, and so on, until a sample needs fewer writes.
 func survivesKills(s *scenario) {
-	usual := s.counts(s.settles("before")[0])
+	usual := s.counts(s.startWith("before")[0])
 	r := s.replicas[0]
 	kills := 0
 	for killed := true; killed && kills < 6; {
 		fault := r.Proxy.AfterWrite(kills+1, r.Kill)
 		began := time.Now()
 		sample := s.create(s.sample(fmt.Sprintf("killed-%d", kills)))
-		if !s.promise(began, s.config.Limits.Recover, sample, func() error { return s.isReady(sample) },
-			"after a kill between two writes, a sample doesn't become ready") {
+		if !s.recovers(began, sample, "after a kill between two writes, a sample doesn't become ready") {
 			return
 		}
 		if killed = fault.Hits() > 0; killed {

@@ -24,7 +24,7 @@ func otherPeopleChecks() []Check {
 			Why: "People and other controllers write to the same objects, for example kubectl rollout restart, " +
 				"service meshes and backup tools. An operator that replaces the whole object keeps undoing their changes.",
 			Lesson: "04-codegen/README.md",
-			judge:  foreignFieldsSurvive,
+			run:    foreignFieldsSurvive,
 		},
 		{
 			Name:    "taken-name",
@@ -32,7 +32,7 @@ func otherPeopleChecks() []Check {
 			Why: "If the operator takes over the object, its real owner loses it. Instead, the operator must " +
 				"report the conflict in the status, and wait until the name is free.",
 			Lesson: "01-raw-watch/README.md",
-			judge:  takenNameIsLeftAlone,
+			run:    takenNameIsLeftAlone,
 		},
 		{
 			Name:    "conflicts",
@@ -40,7 +40,7 @@ func otherPeopleChecks() []Check {
 			Why: "The operator's cache is always a little behind. Without resourceVersion or server-side apply, a " +
 				"write based on an old object silently reverts whatever has changed since.",
 			Lesson: "03-workqueue/more/stale-reads.md",
-			judge:  conflictsLoseNothing,
+			run:    conflictsLoseNothing,
 		},
 		{
 			Name: "bad-input",
@@ -50,7 +50,7 @@ func otherPeopleChecks() []Check {
 				"API server busy until then.",
 			Lesson: "03-workqueue/README.md",
 			needs:  "badInput",
-			judge:  badInputIsRefused,
+			run:    badInputIsRefused,
 		},
 	}
 }
@@ -61,37 +61,35 @@ const (
 	sidecar          = "judge-sidecar"
 )
 
+// isForeign says for each part that the judge adds to an object whether the object has it.
+var isForeign = map[string]func(*unstructured.Unstructured) bool{
+	"label":      func(o *unstructured.Unstructured) bool { return o.GetLabels()[foreignKey] == "yes" },
+	"annotation": func(o *unstructured.Unstructured) bool { return o.GetAnnotations()[foreignKey] == "yes" },
+	"finalizer":  func(o *unstructured.Unstructured) bool { return slices.Contains(o.GetFinalizers(), foreignFinalizer) },
+	"sidecar":    hasSidecar,
+}
+
 func foreignFieldsSurvive(s *scenario) {
-	sample := s.settles("shared")[0]
-	type foreign struct {
-		what string
-		in   func(*unstructured.Unstructured) bool
-	}
+	sample := s.startWith("shared")[0]
 	for _, object := range s.owned(sample) {
 		began := time.Now()
-		all := []foreign{
-			{"label", func(o *unstructured.Unstructured) bool { return o.GetLabels()[foreignKey] == "yes" }},
-			{"annotation", func(o *unstructured.Unstructured) bool { return o.GetAnnotations()[foreignKey] == "yes" }},
-			{"finalizer", func(o *unstructured.Unstructured) bool {
-				return slices.Contains(o.GetFinalizers(), foreignFinalizer)
-			}},
-		}
+		added := []string{"label", "annotation", "finalizer"}
 		changed := s.patch(object, fmt.Sprintf(
 			`{"metadata":{"labels":{%[1]q:"yes"},"annotations":{%[1]q:"yes"},"finalizers":%[2]s}}`,
 			foreignKey, asJSON(append(object.GetFinalizers(), foreignFinalizer))))
 		if s.addSidecar(changed) {
-			all = append(all, foreign{"sidecar", hasSidecar})
+			added = append(added, "sidecar")
 		}
 		_ = s.settle() // provoke judges that
 		s.provoke(sample, changed)
 		now := s.history.now(object)
 		if now == nil {
-			s.found(Error, s.evidence(began, object), "a %s with somebody else's fields disappears", object.GetKind())
+			s.broken(began, object, "a %s with somebody else's fields disappears", object.GetKind())
 			continue
 		}
-		for _, f := range all {
-			if !f.in(now) {
-				s.found(Error, s.evidence(began, object), "a %s loses the %s that somebody else added", object.GetKind(), f.what)
+		for _, part := range added {
+			if !isForeign[part](now) {
+				s.broken(began, object, "a %s loses the %s that somebody else added", object.GetKind(), part)
 			}
 		}
 	}
@@ -130,22 +128,22 @@ func (s *scenario) provoke(sample, object *unstructured.Unstructured) {
 		}
 	}
 	s.pass(settled)
-	s.awaitSettled()
+	s.needs(s.settle())
 }
 
 func takenNameIsLeftAlone(s *scenario) {
-	sample := s.settles("taken")[0]
+	sample := s.startWith("taken")[0]
 	owned := s.owned(sample)
 	s.replicas[0].Stop()
 	s.remove(metav1.DeletePropagationBackground, sample)
 	s.remove(metav1.DeletePropagationBackground, owned...)
-	s.await(func() error {
+	s.needs(s.soon(func() error {
 		if s.history.now(sample) != nil {
 			s.setFinalizers(sample, nil)
 			return errors.New("the sample isn't gone")
 		}
 		return s.areGone(owned...)
-	})
+	}))
 	s.pass(settled) // the kubelet's last delete of a Pod names no UID, and could meet the new one
 	theirs := s.takeNames(owned)
 	s.pass(settled) // the scheduler changes new Pods
@@ -163,12 +161,12 @@ func takenNameIsLeftAlone(s *scenario) {
 		now := s.history.now(before)
 		switch {
 		case now == nil:
-			s.found(Error, s.evidence(began, before), "somebody else's %s is deleted", before.GetKind())
+			s.broken(began, before, "somebody else's %s is deleted", before.GetKind())
 		case len(now.GetOwnerReferences()) > len(before.GetOwnerReferences()):
-			s.found(Error, s.evidence(began, before), "somebody else's %s gets an owner reference, and would be deleted "+
+			s.broken(began, before, "somebody else's %s gets an owner reference, and would be deleted "+
 				"together with that owner", before.GetKind())
 		case differ(now, before, "spec") || differ(now, before, "data"):
-			s.found(Error, s.evidence(began, before), "somebody else's %s is changed", before.GetKind())
+			s.broken(began, before, "somebody else's %s is changed", before.GetKind())
 		}
 	}
 	if failed != nil && len(s.result.Findings) == 0 {
@@ -184,15 +182,15 @@ func differ(a, b *unstructured.Unstructured, field string) bool {
 func (s *scenario) takeNames(owned []*unstructured.Unstructured) (theirs []*unstructured.Unstructured) {
 	for _, object := range owned {
 		copied := s.theirs(object)
-		s.await(func() error {
-			created, err := s.api(copied).Create(s.Context(), copied, metav1.CreateOptions{FieldManager: "somebody"})
+		s.needs(s.soon(func() error {
+			created, err := s.api(copied).Create(s.ctx, copied, metav1.CreateOptions{FieldManager: "somebody"})
 			if err != nil {
 				return fmt.Errorf("%s can't be created by hand: %w", title(object), err)
 			}
 			s.made[created.GetUID()] = true
 			theirs = append(theirs, created)
 			return nil
-		})
+		}))
 	}
 	return theirs
 }
@@ -213,7 +211,7 @@ func (s *scenario) theirs(object *unstructured.Unstructured) *unstructured.Unstr
 // conflictsLoseNothing changes owned objects while the operator's watches are late, and makes it
 // write at the same time.
 func conflictsLoseNothing(s *scenario) {
-	sample := s.settles("conflict")[0]
+	sample := s.startWith("conflict")[0]
 	owned := s.owned(sample)
 	fault := s.replicas[0].Proxy.Delay(2 * time.Second)
 	s.step("events reach the operator 2s late")
@@ -230,11 +228,11 @@ func conflictsLoseNothing(s *scenario) {
 	}
 	s.pass(2 * time.Second)
 	fault.Stop()
-	s.awaitReady(sample)
+	s.needs(s.becomes(sample))
 	for _, object := range owned {
 		versions := s.history.of(object)
 		if slices.ContainsFunc(rounds, func(annotation string) bool { return disappears(versions, annotation) }) {
-			s.found(Error, s.evidence(began, object), "an annotation that somebody else added to a %s while the "+
+			s.broken(began, object, "an annotation that somebody else added to a %s while the "+
 				"operator's events were late is lost", object.GetKind())
 		}
 	}
@@ -277,7 +275,7 @@ func badInputIsRefused(s *scenario) {
 	r := s.start()
 	for i, bad := range s.config.BadInput {
 		sample := s.ready(fmt.Sprintf("bad-%d", i))[0]
-		before, used := s.owned(sample), s.usage(r)
+		before, used := s.owned(sample), s.usage(r).cpu
 		began := time.Now()
 		s.step("patch %s: %s", title(sample), asJSON(bad.Patch))
 		_, err := s.tryPatch(sample, types.MergePatchType, asJSON(bad.Patch))
@@ -287,19 +285,20 @@ func badInputIsRefused(s *scenario) {
 		s.must(err)
 		accepted++
 		_ = s.within(s.config.Limits.Quiet/2, func() error { // it may need no request for that
-			if len(s.since(began, everyRequest)) == 0 {
+			if len(s.since(began)) == 0 {
 				return errors.New("the operator hasn't noticed the bad input")
 			}
 			return nil
 		})
 		s.foundLoop(bad.Name)
-		if cpu := s.usage(r).cpu - used.cpu; len(s.crashes()) == 0 && cpu > time.Since(began)/2 {
-			s.found(Error, []Evidence{noted("%v of CPU time in %v", cpu, time.Since(began))},
+		used, took := s.usage(r).cpu-used, time.Since(began)
+		if len(s.crashes()) == 0 && used > float64(took.Milliseconds())/2 {
+			s.found(Error, []Evidence{noted("%.0f ms of CPU time in %v", used, took)},
 				"the bad input %q keeps a processor busy", bad.Name)
 		}
 		for _, object := range before {
 			if now := s.history.now(object); now == nil || differ(now, object, "spec") {
-				s.found(Error, s.evidence(began, object), "the bad input %q changes or deletes a %s", bad.Name, object.GetKind())
+				s.broken(began, object, "the bad input %q changes or deletes a %s", bad.Name, object.GetKind())
 			}
 		}
 		s.foundCrashes()
@@ -315,7 +314,7 @@ func (s *scenario) foundLoop(badInput string) {
 	noticed := time.Now()
 	s.pass(s.config.Limits.Quiet / 2)
 	lasted := time.Since(noticed)
-	requests := s.since(noticed, everyRequest)
+	requests := s.since(noticed)
 	never := longestPause(noticed, requests, noticed.Add(lasted)) < min(pause, lasted/4)
 	if never || float64(len(requests)) > loop*lasted.Seconds() {
 		s.found(Error, asEvidence(requests), "the bad input %q makes the operator send %d requests in %v",

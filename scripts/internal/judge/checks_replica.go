@@ -13,49 +13,38 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-func replicaChecks() (checks []Check) {
-	for _, fault := range faults.Survivable() {
-		if !fault.Replicas {
-			continue
-		}
-		check := survival(fault, func(s *scenario) { leaderSuffers(s, fault) })
-		if fault.LeaderDies {
-			check.judge = secondReplicaTakesOver
-		}
-		check.needs = "secondReplica"
-		checks = append(checks, check)
-	}
-	return append(checks, []Check{
+func replicaChecks() []Check {
+	return []Check{
 		{
 			Name:    "frozen-leader",
 			Promise: "a leader whose connections froze writes nothing after another replica has taken over",
 			Why:     "If a leader doesn't notice that its lease has expired, there are two leaders.",
 			Lesson:  "03-workqueue/README.md",
 			needs:   "secondReplica",
-			judge:   frozenLeaderStops,
+			run:     frozenLeaderStops,
 		},
 		{
 			Name:    "sigterm",
 			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
 			Why:     "Otherwise, the kubelet kills it in the middle of its work.",
 			Lesson:  "01-raw-watch/README.md",
-			judge:   endsOnSIGTERM,
+			run:     endsOnSIGTERM,
 		},
-	}...)
+	}
 }
 
 // pair starts two replicas, and returns the leader first. A sample is ready.
-func (s *scenario) pair() (leader, other *running) {
+func (s *scenario) pair() (leader, other *replica) {
 	args := s.config.SecondReplica.Args
 	leader = s.start(args...)
 	s.ready("first")
 	other = s.start(args...)
-	s.await(func() error {
+	s.needs(s.soon(func() error {
 		if len(other.Proxy.Requests()) == 0 {
 			return errors.New("the second replica sends no requests")
 		}
 		return nil
-	})
+	}))
 	return leader, other
 }
 
@@ -71,9 +60,7 @@ func secondReplicaTakesOver(s *scenario) {
 	leader.Destroy()
 	began = time.Now()
 	sample := s.create(s.sample("taken-over"))
-	limit := s.config.Limits.Recover
-	if s.promise(began, limit, sample, func() error { return s.isReady(sample) },
-		"the second replica doesn't take over within %v", limit) {
+	if s.recovers(began, sample, "the second replica doesn't take over") {
 		s.measure("time until the second replica has taken over: %.2f s", time.Since(began).Seconds())
 	}
 }
@@ -87,7 +74,7 @@ func leaderSuffers(s *scenario, f faults.Fault) {
 	for i := 1; len(other.writes(began)) == 0; i++ {
 		sample := s.create(s.sample(fmt.Sprintf("work-%d", i)))
 		if limit := s.config.Limits.Recover; time.Since(began) > limit {
-			s.found(Error, s.evidence(began, sample), "within %v, no other replica takes over from a leader that can't "+
+			s.broken(began, sample, "within %v, no other replica takes over from a leader that can't "+
 				"renew its lease", limit)
 			return
 		}
@@ -110,9 +97,7 @@ func frozenLeaderStops(s *scenario) {
 	hang := leader.Proxy.Hang()
 	began := time.Now()
 	sample := s.create(s.sample("meanwhile"))
-	limit := s.config.Limits.Recover
-	if !s.promise(began, limit, sample, func() error { return s.isReady(sample) },
-		"within %v, no other replica takes over from a leader whose connections are frozen", limit) {
+	if !s.recovers(began, sample, "no other replica takes over from a leader whose connections are frozen") {
 		return
 	}
 	s.step("thaw them")
@@ -134,9 +119,9 @@ func frozenLeaderStops(s *scenario) {
 }
 
 // renewed returns when a replica last wrote a lease before that time.
-func (r *running) renewed(before time.Time) (last time.Time) {
+func (r *replica) renewed(before time.Time) (last time.Time) {
 	for _, request := range r.Proxy.Requests() {
-		isRenewal := request.Resource == "leases" && request.IsWrite() && request.Code < 300
+		isRenewal := request.IsElection() && request.IsWrite() && request.Code < 300
 		if isRenewal && request.Answered.Before(before) && request.Answered.After(last) {
 			last = request.Answered
 		}
@@ -145,7 +130,7 @@ func (r *running) renewed(before time.Time) (last time.Time) {
 }
 
 func endsOnSIGTERM(s *scenario) {
-	s.settles("ended")
+	s.startWith("ended")
 	r := s.replicas[0]
 	s.step("send SIGTERM")
 	began := time.Now()

@@ -21,7 +21,7 @@ func statusChecks() []Check {
 				"of the previous rollout for the end of the new one.",
 			Lesson: "03-workqueue/README.md",
 			needs:  "mutations",
-			judge:  generationIsObserved,
+			run:    generationIsObserved,
 		},
 		{
 			Name:    "conditions",
@@ -29,18 +29,18 @@ func statusChecks() []Check {
 			Why: "People look at lastTransitionTime to see how long something has been broken. If the operator " +
 				"updates the time with each write, each write is a change, and each change makes the operator work again.",
 			Lesson: "03-workqueue/README.md",
-			judge:  conditionsAreWellFormed,
+			run:    conditionsAreWellFormed,
 		},
 	}
 }
 
 func generationIsObserved(s *scenario) {
-	sample := s.settles("observed")[0]
+	sample := s.startWith("observed")[0]
 	began := time.Now()
 	mutation := s.config.Mutations[0]
 	s.mutate(sample, mutation)
 	s.pass(settled)
-	s.awaitSettled()
+	s.needs(s.settle())
 	now := s.history.now(sample)
 	if now.GetGeneration() == 1 {
 		s.skip("the generation stays 1, because the first mutation changes only metadata")
@@ -139,15 +139,13 @@ func conditions(object *unstructured.Unstructured) (all []map[string]any) {
 }
 
 func conditionsAreWellFormed(s *scenario) {
-	sample := s.settles("conditions")[0]
+	sample := s.startWith("conditions")[0]
 	if len(s.config.Mutations) > 0 {
 		s.patch(sample, asJSON(s.config.Mutations[0].Patch))
-		s.awaitReady(sample)
+		s.needs(s.becomes(sample))
 	}
 	s.annotate(sample, "judge.example.com/unrelated")
-	if err := s.catchesUp("another"); err != nil {
-		s.unable("%s: see the check converge", plain(err))
-	}
+	s.needs(s.catchesUp("another"))
 	last := map[string]map[string]any{} // by type
 	found := map[string]bool{}
 	for _, v := range s.history.of(sample) {

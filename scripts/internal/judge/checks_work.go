@@ -24,7 +24,7 @@ func workChecks() []Check {
 			Why: "All other checks build on this. If an operator never stops writing, each of its writes is work " +
 				"for the API server, etcd and everyone who watches.",
 			Lesson: "01-raw-watch/README.md",
-			judge:  converges,
+			run:    converges,
 		},
 		{
 			Name:    "mutations",
@@ -33,7 +33,7 @@ func workChecks() []Check {
 				"tell a slow operator from a broken one.",
 			Lesson: "01-raw-watch/README.md",
 			needs:  "mutations",
-			judge:  mutationsReach,
+			run:    mutationsReach,
 		},
 		{
 			Name:    "drift",
@@ -42,7 +42,7 @@ func workChecks() []Check {
 				"it only reacts to changes of the sample's spec, a manual change (drift) stays until somebody changes the " +
 				"spec, which may be never.",
 			Lesson: "02-informers/README.md",
-			judge:  driftIsReverted,
+			run:    driftIsReverted,
 		},
 		{
 			Name:    "recreate",
@@ -50,7 +50,7 @@ func workChecks() []Check {
 			Why: "Deletion is the most extreme drift. An operator that doesn't watch the objects that it creates " +
 				"never notices.",
 			Lesson: "02-informers/README.md",
-			judge:  deletedComesBack,
+			run:    deletedComesBack,
 		},
 		{
 			Name:    "start-without-crd",
@@ -58,7 +58,7 @@ func workChecks() []Check {
 			Why: "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the " +
 				"operator by hand.",
 			Lesson: "01-raw-watch/README.md",
-			judge: func(s *scenario) {
+			run: func(s *scenario) {
 				group := s.samples[0].GroupVersionKind().Group
 				startsLater(s, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(group) })
 			},
@@ -69,7 +69,7 @@ func workChecks() []Check {
 			Why: "If a Role is applied a second too late, nobody should have to step in. While the operator waits, " +
 				"it must not flood the API server with requests.",
 			Lesson: "02-informers/README.md",
-			judge: func(s *scenario) {
+			run: func(s *scenario) {
 				startsLater(s, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
 			},
 		},
@@ -83,23 +83,21 @@ func startsLater(s *scenario, missing string, hide func(*faultproxy.Proxy) *faul
 	sample := s.create(s.sample("early"))
 	lasts := s.config.Limits.Quiet / 2
 	s.step("%s for %v", missing, lasts)
-	s.await(func() error {
+	s.needs(s.soon(func() error {
 		if fault.Hits() == 0 {
 			return fmt.Errorf("the operator doesn't notice that %s: it has sent %d requests", missing, len(r.Proxy.Requests()))
 		}
 		return nil
-	})
+	}))
 	began := time.Now()
 	s.pass(lasts)
-	if requests := s.since(began, everyRequest); float64(len(requests)) > loop*lasts.Seconds() {
+	if requests := s.since(began); float64(len(requests)) > loop*lasts.Seconds() {
 		s.found(Error, asEvidence(requests), "while %s, the operator sends more than %d requests a second", missing, loop)
 	}
 	s.step("now nothing is missing")
 	fault.Stop()
 	began = time.Now()
-	limit := s.config.Limits.Recover
-	if s.promise(began, limit, sample, func() error { return s.isReady(sample) },
-		"%s at first, and when that is fixed, the operator doesn't do its work within %v", missing, limit) {
+	if s.recovers(began, sample, "%s at first, and when that is fixed, the operator doesn't do its work", missing) {
 		s.measure("restarts: %d", len(s.crashes()))
 		s.measure("time until it works: %.2f s", time.Since(began).Seconds())
 	}
@@ -111,12 +109,17 @@ func converges(s *scenario) {
 		began := time.Now()
 		created := s.create(s.renamed(sample, sample.GetName()))
 		if err := s.becomes(created); err != nil {
-			s.found(Error, s.evidence(began, created), "%s doesn't converge: %s", title(sample), plain(err))
+			s.broken(began, created, "%s doesn't converge: %s", title(sample), plain(err))
 		} else if i == 0 {
 			s.measure("time until the first sample is ready: %.2f s", (time.Since(began) - settled).Seconds())
 		}
 	}
 	s.foundCrashes()
+}
+
+// broken is a finding about an object, whose evidence is what has happened since began.
+func (s *scenario) broken(began time.Time, object *unstructured.Unstructured, format string, args ...any) {
+	s.found(Error, s.evidence(began, object), format, args...)
 }
 
 // evidence is what the operator has sent since then, and the object as it is. If a finding can't
@@ -137,8 +140,7 @@ func (s *scenario) evidence(since time.Time, object *unstructured.Unstructured) 
 
 // distance is 0 for a request about the object, and 1 for others.
 func (s *scenario) distance(r audit.Request, object *unstructured.Unstructured) int {
-	resource := s.mapping(object).Resource
-	if r.Name == object.GetName() && r.Group == resource.Group && withoutSubresource(r.Resource) == resource.Resource {
+	if r.Name == object.GetName() && r.GroupResource() == s.mapping(object).Resource.GroupResource() {
 		return 0
 	}
 	return 1
@@ -155,7 +157,7 @@ func mutationsReach(s *scenario) {
 			continue
 		}
 		if err := s.becomes(sample); err != nil {
-			s.found(Error, s.evidence(began, sample), "after the mutation %q, the sample doesn't converge: %s",
+			s.broken(began, sample, "after the mutation %q, the sample doesn't converge: %s",
 				m.Name, plain(err))
 		}
 	}
@@ -197,7 +199,7 @@ func (e Expectation) holds(owned []*unstructured.Unstructured, sample *unstructu
 }
 
 func driftIsReverted(s *scenario) {
-	sample := s.settles("drifted")[0]
+	sample := s.startWith("drifted")[0]
 	tried := 0
 	for _, object := range s.owned(sample) {
 		for _, d := range s.drifts(object) {
@@ -212,7 +214,7 @@ func driftIsReverted(s *scenario) {
 				s.found(Error, append([]Evidence{{began, change, d.patch}}, s.evidence(began, object)...),
 					"a manual change to %s of a %s isn't reverted, although the operator set that field", d, object.GetKind())
 			}
-			s.awaitReady(sample)
+			s.needs(s.becomes(sample))
 		}
 	}
 	if tried == 0 {
@@ -242,7 +244,7 @@ func (s *scenario) interfere(sample, object *unstructured.Unstructured, d drift)
 }
 
 func deletedComesBack(s *scenario) {
-	sample := s.settles("deleted")[0]
+	sample := s.startWith("deleted")[0]
 	for _, object := range s.owned(sample) {
 		began := time.Now()
 		s.remove(metav1.DeletePropagationBackground, object)
@@ -259,5 +261,5 @@ func deletedComesBack(s *scenario) {
 			return
 		}
 	}
-	s.awaitReady(sample)
+	s.needs(s.becomes(sample))
 }

@@ -21,7 +21,7 @@ func writeChecks() []Check {
 				"before the API server notices that there is nothing to store. Usually it means that the operator doesn't " +
 				"compare the object with the desired state before it writes.",
 			Lesson: "05-controller-runtime/more/pitfalls.md",
-			judge:  fewWrites,
+			run:    fewWrites,
 		},
 		{
 			Name:    "quiet",
@@ -30,7 +30,7 @@ func writeChecks() []Check {
 				"change by somebody else makes the operator check its objects again. If it writes each time, a cluster " +
 				"with a thousand objects is never quiet.",
 			Lesson: "05-controller-runtime/more/pitfalls.md",
-			judge:  staysQuiet,
+			run:    staysQuiet,
 		},
 		{
 			Name:    "restart",
@@ -38,20 +38,20 @@ func writeChecks() []Check {
 			Why: "After a restart, each object looks new to the operator. If it writes each of them again, every " +
 				"upgrade of the operator floods the API server.",
 			Lesson: "02-informers/README.md",
-			judge:  restartsQuietly,
+			run:    restartsQuietly,
 		},
 	}
 }
 
 func fewWrites(s *scenario) {
 	began := time.Now()
-	sample := s.settles("written")[0]
+	sample := s.startWith("written")[0]
 	writes := s.writes(began)
 	s.foundNoOps(writes, "while a sample becomes ready")
 	perObject := map[string][]audit.Request{}
 	for _, write := range writes {
 		if write.Code < 300 {
-			key := withoutSubresource(write.Resource) + " " + write.Name
+			key := write.GroupResource().String() + " " + write.Name
 			perObject[key] = append(perObject[key], write)
 		}
 	}
@@ -65,7 +65,7 @@ func fewWrites(s *scenario) {
 }
 
 func staysQuiet(s *scenario) {
-	sample := s.settles("quiet")[0]
+	sample := s.startWith("quiet")[0]
 	occasions := []struct {
 		name string
 		do   func(round int)
@@ -112,12 +112,12 @@ func (s *scenario) writesTwice(do func(round int)) (writes []audit.Request) {
 }
 
 func restartsQuietly(s *scenario) {
-	s.settles("restarted")
+	s.startWith("restarted")
 	writes := s.writesTwice(func(int) {
 		s.step("stop the operator")
 		s.replicas[len(s.replicas)-1].Stop()
 		again := s.start()
-		s.await(func() error { return s.watches(again, time.Time{}) })
+		s.needs(s.soon(func() error { return s.watches(again, time.Time{}) }))
 		s.pass(max(settled, s.config.Limits.Quiet/4))
 	})
 	if len(writes) > 0 {
@@ -126,7 +126,7 @@ func restartsQuietly(s *scenario) {
 }
 
 // watches returns nil if the replica has begun a watch of samples after that time.
-func (s *scenario) watches(r *running, when time.Time) error {
+func (s *scenario) watches(r *replica, when time.Time) error {
 	isNewWatch := func(r audit.Request) bool {
 		isWatch := r.Verb == "watch" && r.Code < 300
 		return isWatch && slices.Contains(names(s.ofSamples), r.Resource) && r.Received.After(when)
@@ -153,7 +153,7 @@ func (s *scenario) foundNoOps(writes []audit.Request, when string) {
 		if write.ResourceVersion == "" || write.Code >= 300 || write.Verb == "delete" {
 			continue
 		}
-		object := fmt.Sprintf("%s.%s/%s", withoutSubresource(write.Resource), write.Group, write.Name)
+		object := write.GroupResource().String() + " " + write.Name
 		if last[object] == write.ResourceVersion {
 			same = append(same, write)
 		}

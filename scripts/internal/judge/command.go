@@ -98,7 +98,8 @@ something couldn't be judged, or if the judge itself fails.`,
 	command.Flags().IntVar(&flags.parallel, "parallel", 0,
 		"how many checks run at the same time, if {namespace} is an argument (default: two for each processor)")
 	command.Flags().StringVarP(&flags.output, "output", "o", "card", "what to print: card or json")
-	command.Flags().StringVar(&flags.html, "html", "", "write a report with all evidence and timelines to this HTML file")
+	command.Flags().StringVar(&flags.html, "html", "",
+		"write a report with all evidence and a timeline of each check to this HTML file")
 	command.Flags().StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
 	if host.Capstone != nil {
@@ -145,6 +146,10 @@ func needsOperator(command *cobra.Command, args []string) error {
 
 // judge judges an operator or a capstone, and writes the reports.
 func (f *flags) judge(command *cobra.Command, host Host, args []string) (report Report, err error) {
+	if f.output != "card" && f.output != "json" {
+		return report, problem.New("-o %s: there is no such output", f.output).
+			ToDo("choose card or json; --html and --junit write files")
+	}
 	var capstone Capstone
 	if host.namesCapstone(command, args) {
 		if command.Flags().Changed("file") {
@@ -156,29 +161,15 @@ func (f *flags) judge(command *cobra.Command, host Host, args []string) (report 
 		}
 		f.file, args[0] = capstone.File, capstone.Binary
 	}
-	if report, err = f.run(command.Context(), host, args); err != nil {
-		return report, err
-	}
-	if err := f.write(command.OutOrStdout(), report); err != nil {
-		return report, err
-	}
-	if capstone.Record == nil || len(f.only) > 0 || f.baseline != "" {
-		return report, nil
-	}
-	return report, capstone.Record(report)
-}
-
-func (f *flags) run(ctx context.Context, host Host, args []string) (report Report, err error) {
-	if f.output != "card" && f.output != "json" {
-		return report, problem.New("-o %s: there is no such output", f.output).
-			ToDo("choose card or json; --html and --junit write files")
-	}
 	config, err := Read(f.file)
 	if err != nil {
 		return report, err
 	}
-	checks, err := Find(f.only...)
+	options, err := f.options(command.Context(), host, config, args)
 	if err != nil {
+		return report, err
+	}
+	if options.Checks, err = Find(f.only...); err != nil {
 		return report, err
 	}
 	var baseline Report
@@ -187,33 +178,36 @@ func (f *flags) run(ctx context.Context, host Host, args []string) (report Repor
 			return report, err
 		}
 	}
-	options, err := f.options(ctx, host, args)
+	report.Operator = filepath.Base(args[0])
+	step := ui.New(os.Stderr).Start("judging " + report.Operator)
+	options.Progress = func(done int) { step.Update("%d of %d checks", done, len(options.Checks)) }
+	report.Results, err = Run(command.Context(), options)
+	step.Drop()
 	if err != nil {
 		return report, err
 	}
-	options.Config, options.Checks, options.Parallel = config, checks, f.parallel
-	report.Operator = filepath.Base(args[0])
-	step := ui.New(os.Stderr).Start("judging " + report.Operator)
-	options.Progress = func(done int) { step.Update("%d of %d checks", done, len(checks)) }
-	report.Results, err = Run(ctx, options)
-	step.Drop()
 	report.Compare(baseline)
+	err = f.write(command.OutOrStdout(), report)
+	if isWhole := len(f.only) == 0 && f.baseline == ""; err == nil && isWhole && capstone.Record != nil {
+		err = capstone.Record(report)
+	}
 	return report, err
 }
 
 // options finds the operator and the cluster.
-func (f *flags) options(ctx context.Context, host Host, args []string) (options Options, err error) {
+func (f *flags) options(ctx context.Context, host Host, config *Config, args []string) (o Options, err error) {
 	binary, err := exec.LookPath(args[0])
 	if err != nil {
-		return options, problem.New("the operator %s can't be run", args[0]).
+		return o, problem.New("the operator %s can't be run", args[0]).
 			ToDo("build it, and name its binary after --").Because(err)
 	}
 	if binary, err = filepath.Abs(binary); err != nil {
-		return options, err
+		return o, err
 	}
-	options.Command = append([]string{binary}, args[1:]...)
-	options.Target, err = f.target(ctx, host)
-	return options, err
+	target, err := f.target(ctx, host)
+	return Options{
+		Config: config, Command: append([]string{binary}, args[1:]...), Target: target, Parallel: f.parallel,
+	}, err
 }
 
 func (f *flags) target(ctx context.Context, host Host) (*rest.Config, error) {
@@ -267,11 +261,10 @@ Read that file and complete it.`,
 			if _, err := os.Stat(flags.file); err == nil {
 				return problem.New("%s already exists", flags.file).ToDo("remove it, or name another file with -f")
 			}
-			options, err := flags.options(command.Context(), host, args)
+			options, err := flags.options(command.Context(), host, config, args)
 			if err != nil {
 				return err
 			}
-			options.Config = config
 			text, err := Init(command.Context(), options, filepath.Dir(flags.file))
 			if err == nil {
 				err = os.WriteFile(flags.file, []byte(text), 0o644)

@@ -70,21 +70,12 @@ func (l leaf) pointer() (text string) {
 
 // in returns the value at this path in an object, or nil.
 func (l leaf) in(object *unstructured.Unstructured) any {
-	var at any = object.Object
-	for _, step := range l.path {
-		switch step := step.(type) {
-		case string:
-			fields, _ := at.(map[string]any)
-			at = fields[step]
-		case int:
-			list, _ := at.([]any)
-			if step >= len(list) {
-				return nil
-			}
-			at = list[step]
+	for _, other := range leaves(object.Object) {
+		if slices.Equal(other.path, l.path) {
+			return other.value
 		}
 	}
-	return at
+	return nil
 }
 
 // drift is a change of one field.
@@ -97,15 +88,19 @@ type drift struct {
 // mostDrifts is how many fields of an object the judge changes.
 const mostDrifts = 3
 
-// drifts returns changes of some of the fields that the operator has set. The API server accepts each
-// of them.
+// drifts returns changes of some of the fields that the operator has set: those highest in the object,
+// but only one of each map, such as a label, the replicas and an image. The API server accepts each of
+// them.
 func (s *scenario) drifts(object *unstructured.Unstructured) (drifts []drift) {
+	changed := map[string]bool{}
 	for _, field := range leaves(s.wanted(object)) {
-		if len(drifts) == mostDrifts || !isContent(field) {
+		parent := leaf{path: field.path[:len(field.path)-1]}.pointer()
+		if len(drifts) == mostDrifts || changed[parent] || !isContent(field) {
 			continue
 		}
 		if d, ok := s.driftOf(object, field); ok {
 			drifts = append(drifts, d)
+			changed[parent] = true
 		}
 	}
 	return drifts
@@ -115,7 +110,7 @@ func (s *scenario) drifts(object *unstructured.Unstructured) (drifts []drift) {
 func (s *scenario) wanted(object *unstructured.Unstructured) (fields map[string]any) {
 	for _, write := range s.requests() {
 		isFirst := (write.Verb == "create" || write.Verb == "patch") && write.Code < 300
-		if !isFirst || withoutSubresource(write.Resource) != write.Resource || s.distance(write, object) > 0 {
+		if !isFirst || strings.Contains(write.Resource, "/") || s.distance(write, object) > 0 {
 			continue
 		}
 		if yaml.Unmarshal([]byte(audit.Readable(write.Body)), &fields) == nil {
@@ -145,7 +140,7 @@ func (s *scenario) driftOf(object *unstructured.Unstructured, field leaf) (d dri
 			{"op": "test", "path": field.pointer(), "value": was},
 			{"op": "replace", "path": field.pointer(), "value": other},
 		})}
-		result, err := s.api(object).Patch(s.Context(), object.GetName(), types.JSONPatchType, []byte(d.patch), dryRun)
+		result, err := s.api(object).Patch(s.ctx, object.GetName(), types.JSONPatchType, []byte(d.patch), dryRun)
 		if err == nil && fmt.Sprint(field.in(result)) == fmt.Sprint(other) {
 			return d, true
 		} // otherwise it is immutable, or invalid

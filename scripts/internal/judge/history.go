@@ -34,14 +34,13 @@ type history struct {
 	mutex    sync.Mutex
 	versions []snapshot
 	present  map[types.UID]*unstructured.Unstructured
-	next     chan struct{} // closed when something has happened
 }
 
 // follow begins to watch, and returns when all objects that exist are known. It ends with ctx.
 func follow(
 	ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource,
 ) (*history, error) {
-	h := &history{present: map[types.UID]*unstructured.Unstructured{}, next: make(chan struct{})}
+	h := &history{present: map[types.UID]*unstructured.Unstructured{}}
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
 	for _, resource := range resources {
 		_, err := factory.ForResource(resource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -79,26 +78,6 @@ func (h *history) add(event watch.EventType, object any) {
 	} else {
 		h.present[version.GetUID()] = version
 	}
-	h.wake()
-}
-
-// happened lets those who wait look again.
-func (h *history) happened() {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	h.wake()
-}
-
-func (h *history) wake() {
-	close(h.next)
-	h.next = make(chan struct{})
-}
-
-// changes is closed when something happens after this call.
-func (h *history) changes() <-chan struct{} {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	return h.next
 }
 
 // objects returns those that exist and that include accepts, sorted by kind and name.

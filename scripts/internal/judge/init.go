@@ -14,7 +14,6 @@ import (
 	"text/template"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +27,6 @@ const mostMutations = 3
 // draft is what Init finds out.
 type draft struct {
 	Config    *Config
-	Owns      []Kind
 	Unique    []string
 	Ready     string // a line of YAML
 	Mutations []proposal
@@ -73,19 +71,22 @@ func Init(ctx context.Context, o Options, dir string) (string, error) {
 func (s *scenario) explore(d *draft) {
 	s.start()
 	sample := s.create(s.sample(s.samples[0].GetName()))
-	s.await(func() error {
+	s.needs(s.soon(func() error {
 		if len(s.createdKinds()) == 0 {
 			return errors.New("the operator creates nothing for the sample")
 		}
 		return nil
-	})
+	}))
 	s.pass(2 * settled)
-	s.awaitSettled()
-	d.Owns = s.createdKinds()
-	s.config.Owns = d.Owns
+	s.needs(s.settle())
+	s.config.Owns = s.createdKinds()
+	s.must(s.learnKinds())
+	var err error
+	s.history, err = follow(s.ctx, s.dynamic, s.namespace, s.watched()) // now with the owned objects
+	s.must(err)
 	d.Ready = readiness(s.history.now(sample))
 	var names []any
-	for _, object := range s.ownedNow(sample) {
+	for _, object := range s.owned(sample) {
 		names = append(names, object.GetName())
 	}
 	for _, field := range leaves(sample.Object["spec"], "spec") {
@@ -107,7 +108,7 @@ func (s *scenario) explore(d *draft) {
 func (s *scenario) createdKinds() (kinds []Kind) {
 	for _, write := range s.writes(time.Time{}) {
 		creates := write.Code < 300 && (write.Verb == "create" || write.IsApply())
-		if !creates || write.Namespace != s.namespace || write.Resource != withoutSubresource(write.Resource) {
+		if !creates || write.Namespace != s.namespace || strings.Contains(write.Resource, "/") {
 			continue
 		}
 		kind, err := s.mapper.KindFor(schema.GroupVersionResource{Group: write.Group, Resource: write.Resource})
@@ -120,23 +121,6 @@ func (s *scenario) createdKinds() (kinds []Kind) {
 		}
 	}
 	return kinds
-}
-
-// ownedNow asks the API server for the objects that the sample owns, because the history doesn't
-// follow their kinds yet.
-func (s *scenario) ownedNow(sample *unstructured.Unstructured) (owned []unstructured.Unstructured) {
-	for _, kind := range s.config.Owns {
-		mapping, err := s.mappingOf(kind.gvk())
-		s.must(err)
-		list, err := s.dynamic.Resource(mapping.Resource).Namespace(s.namespace).List(s.Context(), metav1.ListOptions{})
-		s.must(err)
-		for _, object := range list.Items {
-			if controller := metav1.GetControllerOf(&object); controller == nil || controller.UID == sample.GetUID() {
-				owned = append(owned, object)
-			}
-		}
-	}
-	return owned
 }
 
 // readiness is the condition that says best that the operator has done its work.
@@ -161,16 +145,13 @@ func (s *scenario) propose(sample *unstructured.Unstructured, field leaf) (p pro
 		return p
 	}
 	p.Name, p.Patch = "change "+field.String(), patchOf(field, values[0])
-	usual := map[string]int{}
-	for _, object := range s.ownedNow(sample) {
-		usual[object.GetKind()]++
-	}
+	usual := s.counts(sample)
 	if _, err := s.tryPatch(sample, types.MergePatchType, p.Patch); err != nil {
 		return p // it is immutable, or the value is invalid
 	}
 	s.pass(settled)
 	_ = s.settle()
-	for _, object := range s.ownedNow(sample) {
+	for _, object := range s.owned(sample) {
 		kind := object.GetKind()
 		if object.GetName() == values[0] { // the object with the old name must go
 			p.Expect = append(p.Expect,

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -23,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
-	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
@@ -95,7 +92,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	return results, context.Cause(ctx)
 }
 
-// newJudge returns a judge whose manifests are applied.
+// newJudge returns a judge that has applied the manifests.
 func newJudge(ctx context.Context, o Options) (*judge, error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
 	j := &judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
@@ -103,7 +100,10 @@ func newJudge(ctx context.Context, o Options) (*judge, error) {
 	if err := errors.Join(j.readSamples(), j.connect()); err != nil {
 		return nil, err
 	}
-	return j, j.apply(ctx)
+	if err := j.apply(ctx); err != nil {
+		return nil, err
+	}
+	return j, j.learnKinds()
 }
 
 // isNamespaced reports whether the operator can be told to act on one namespace only.
@@ -122,24 +122,20 @@ func (j *judge) try(ctx context.Context, check Check) Result {
 	var cancel context.CancelFunc
 	t.ctx, cancel = context.WithTimeoutCause(ctx, longest, fmt.Errorf("the check didn't end within %v", longest))
 	defer cancel()
-	return t.try(func() { check.judge(j.newScenario(t)) })
+	return t.try(func() { check.run(j.newScenario(t)) })
 }
 
 func (j *judge) readSamples() error {
 	for _, file := range j.config.Samples {
-		content, err := os.ReadFile(file)
+		objects, err := operator.ReadObjects(file)
 		if err != nil {
 			return err
 		}
-		var sample unstructured.Unstructured
-		if err := yaml.Unmarshal(content, &sample.Object); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if sample.GetKind() == "" || sample.GetAPIVersion() == "" || sample.GetName() == "" {
+		if len(objects) != 1 || objects[0].GetKind() == "" || objects[0].GetAPIVersion() == "" || objects[0].GetName() == "" {
 			return problem.New("%s isn't a sample", file).
 				ToDo("it needs one object with apiVersion, kind and metadata.name")
 		}
-		j.samples = append(j.samples, &sample)
+		j.samples = append(j.samples, objects[0])
 	}
 	return nil
 }
@@ -161,21 +157,5 @@ func (j *judge) grants() (operator.Permissions, error) {
 	if j.config.Permissions == "" {
 		return operator.Everything(), nil
 	}
-	permissions, err := operator.ReadPermissions(j.config.Permissions)
-	if err != nil {
-		return operator.Permissions{}, err
-	}
-	if stale := operator.Compare(permissions.Rules, nil, j.config.UnusedPermissions).Stale; len(stale) > 0 {
-		return operator.Permissions{}, problem.
-			New("unusedPermissions: %s doesn't grant %s", j.config.Permissions, strings.Join(stale, ", ")).
-			ToDo("remove what isn't granted; permissions look like update deployments.apps or get secrets")
-	}
-	return permissions, nil
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return operator.ReadPermissions(j.config.Permissions)
 }

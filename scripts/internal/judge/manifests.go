@@ -3,13 +3,9 @@ package judge
 // The manifests of judge.yaml, and what the API calls the kinds in it.
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -18,19 +14,30 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 )
 
-// apply applies the manifests, and finds out how the API calls the kinds.
+// apply applies the manifests, and waits until their CRDs can be used.
 func (j *judge) apply(ctx context.Context) error {
 	for _, file := range j.config.Manifests {
-		if err := j.applyFile(ctx, file); err != nil {
-			return err
+		objects, err := operator.ReadObjects(file)
+		for _, object := range objects {
+			if err == nil {
+				err = j.applyObject(ctx, object)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	return nil
+}
+
+// learnKinds finds out what the API calls the kinds of the samples and of the objects that they own.
+func (j *judge) learnKinds() error {
 	for _, sample := range j.samples {
 		mapping, err := j.mappingOf(sample.GroupVersionKind())
 		if err != nil {
@@ -62,28 +69,6 @@ func (j *judge) mappingOf(kind schema.GroupVersionKind) (*meta.RESTMapping, erro
 			ToDo("check its apiVersion and kind, or add its CRD to manifests").Because(err)
 	}
 	return mapping, nil
-}
-
-// applyFile applies the objects in a file, and waits until its CRDs can be used.
-func (j *judge) applyFile(ctx context.Context, file string) error {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-	for {
-		var object unstructured.Unstructured
-		err := documents.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && len(object.Object) > 0 {
-			err = j.applyObject(ctx, &object)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-	}
 }
 
 func (j *judge) applyObject(ctx context.Context, object *unstructured.Unstructured) error {

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"example.com/operators/scripts/internal/operator"
 )
 
 // api returns the API of the object's resource in this namespace.
@@ -43,7 +45,7 @@ func (s *scenario) renamed(sample *unstructured.Unstructured, name string) *unst
 // create creates an object of the judge's.
 func (s *scenario) create(object *unstructured.Unstructured) *unstructured.Unstructured {
 	s.step("create %s", title(object))
-	created, err := s.api(object).Create(s.Context(), object, metav1.CreateOptions{FieldManager: manager})
+	created, err := s.api(object).Create(s.ctx, object, metav1.CreateOptions{FieldManager: manager})
 	s.must(err)
 	s.made[created.GetUID()] = true
 	s.awaitSeen(created)
@@ -63,7 +65,7 @@ func (s *scenario) tryPatch(
 	object *unstructured.Unstructured, kind types.PatchType, patch string,
 ) (*unstructured.Unstructured, error) {
 	options := metav1.PatchOptions{FieldManager: manager}
-	patched, err := s.api(object).Patch(s.Context(), object.GetName(), kind, []byte(patch), options)
+	patched, err := s.api(object).Patch(s.ctx, object.GetName(), kind, []byte(patch), options)
 	if err == nil {
 		s.awaitSeen(patched)
 	}
@@ -79,8 +81,8 @@ func (s *scenario) annotate(object *unstructured.Unstructured, key string) {
 func (s *scenario) setFinalizers(object *unstructured.Unstructured, finalizers []string) {
 	patch := asJSON(map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
 	name, options := object.GetName(), metav1.PatchOptions{}
-	_, err := s.api(object).Patch(s.Context(), name, types.MergePatchType, []byte(patch), options)
-	s.must(ignoreNotFound(err))
+	_, err := s.api(object).Patch(s.ctx, name, types.MergePatchType, []byte(patch), options)
+	s.must(operator.IgnoreNotFound(err))
 }
 
 // awaitSeen waits until the history has this version of an object. Otherwise, a check could take the
@@ -98,8 +100,8 @@ func (s *scenario) awaitSeen(object *unstructured.Unstructured) {
 func (s *scenario) remove(how metav1.DeletionPropagation, objects ...*unstructured.Unstructured) {
 	for _, object := range objects {
 		s.step("delete %s (%s)", title(object), how)
-		err := s.api(object).Delete(s.Context(), object.GetName(), metav1.DeleteOptions{PropagationPolicy: &how})
-		s.must(ignoreNotFound(err))
+		err := s.api(object).Delete(s.ctx, object.GetName(), metav1.DeleteOptions{PropagationPolicy: &how})
+		s.must(operator.IgnoreNotFound(err))
 	}
 }
 

@@ -9,30 +9,29 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 )
 
-type running struct {
+// replica is a replica of the operator, behind a proxy of its own.
+type replica struct {
 	*operator.Replica
 	endpoints Endpoints // with this replica's ports
 }
 
 // start starts a replica, with more arguments than the usual ones.
-func (s *scenario) start(more ...string) *running {
+func (s *scenario) start(more ...string) *replica {
 	return s.startBehind(func(*faultproxy.Proxy) {}, more...)
 }
 
 // startBehind starts a replica when do has prepared its proxy.
-func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *running {
-	kubeconfig := filepath.Join(s.TempDir(), "kubeconfig")
-	replica, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
+func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *replica {
+	kubeconfig := filepath.Join(s.dir, fmt.Sprintf("kubeconfig-%d", len(s.replicas)))
+	behind, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
 	s.must(err)
-	s.Cleanup(replica.Proxy.Close)
-	replica.Proxy.Follow(func(audit.Request) { s.history.happened() })
-	do(replica.Proxy)
+	s.cleanup(behind.Close)
+	do(behind.Proxy)
 	replace := strings.NewReplacer("{kubeconfig}", kubeconfig, "{namespace}", s.namespace,
 		"{metrics}", s.freePort(), "{probes}", s.freePort()).Replace
 	var args []string
@@ -40,9 +39,9 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *runn
 		args = append(args, replace(arg))
 	}
 	s.step("start %s %s", filepath.Base(s.command[0]), strings.Join(args, " "))
-	s.must(replica.Start(process.Options{Binary: s.command[0], Args: args, Env: process.Pings}))
+	s.must(behind.Start(process.Options{Binary: s.command[0], Args: args, Env: process.Pings}))
 	e := s.config.Endpoints
-	r := &running{replica, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
+	r := &replica{behind, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
 	s.replicas = append(s.replicas, r)
 	return r
 }

@@ -5,6 +5,7 @@ package judge
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,10 +28,11 @@ type scenario struct {
 	*attempt
 	*judge
 	namespace  string
+	dir        string // for files
 	kubeconfig string // the operator's, not through a proxy
 	history    *history
 	made       map[types.UID]bool // objects of the kinds that the operator owns, which the judge created
-	replicas   []*running         // all that were ever started
+	replicas   []*replica         // all that were ever started
 }
 
 // newScenario returns a scenario without an operator.
@@ -39,36 +41,30 @@ func (j *judge) newScenario(t *attempt) *scenario {
 	// The label finds what the judge leaves if it is killed.
 	about := metav1.ObjectMeta{GenerateName: "judge-", Labels: map[string]string{"app.kubernetes.io/managed-by": manager}}
 	namespaces := j.client.CoreV1().Namespaces()
-	namespace, err := namespaces.Create(s.Context(), &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
+	namespace, err := namespaces.Create(s.ctx, &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
 	s.must(err)
 	s.namespace = namespace.Name
-	s.Cleanup(s.tidy)
-	s.must(s.permissions.Grant(s.Context(), s.client, s.namespace))
-	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	s.must(operator.WriteKubeconfig(s.Context(), s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
-	s.history, err = follow(s.Context(), j.dynamic, s.namespace, s.watched())
+	s.cleanup(s.tidy)
+	s.must(s.permissions.Grant(s.ctx, s.client, s.namespace))
+	s.dir, err = os.MkdirTemp("", "judge-")
 	s.must(err)
-	s.Cleanup(s.collect) // before tidy
+	s.cleanup(func() { os.RemoveAll(s.dir) })
+	s.kubeconfig = filepath.Join(s.dir, "kubeconfig")
+	s.must(operator.WriteKubeconfig(s.ctx, s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
+	s.history, err = follow(s.ctx, j.dynamic, s.namespace, s.watched())
+	s.must(err)
+	s.cleanup(s.collect) // before tidy
 	return s
 }
 
 // watched are the resources whose history the scenario keeps.
 func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j.ofSamples, j.ofOwned) }
 
-// must ends the check without a verdict if there is an error.
-func (s *scenario) must(err error) {
-	if err != nil {
-		s.Fatalf("%v", err)
-	}
-}
-
 // tidy removes all that the scenario has made. Finalizers don't stop it.
 func (s *scenario) tidy() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Context()), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 	defer cancel()
-	if err := operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched()...); err != nil {
-		s.Fatalf("namespace %s can't be cleaned up: %v", s.namespace, err)
-	}
+	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched()...))
 }
 
 // collect stops the operator, and copies what it has sent and logged into the result.

@@ -33,8 +33,7 @@ type version struct {
 
 // objectOf returns the object that a request is about. Its subresources belong to it.
 func objectOf(r audit.Request) object {
-	resource, _, _ := strings.Cut(r.Resource, "/")
-	return object{resource, r.Namespace, r.Name}
+	return object{r.GroupResource().Resource, r.Namespace, r.Name}
 }
 
 // key is how work queues identify an object.

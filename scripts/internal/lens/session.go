@@ -203,7 +203,7 @@ func (s *Session) Close() (err error) {
 			err = errors.Join(err, program.DeleteWebhooks(ctx, s.Kubectl))
 		}
 		if p.Replica != nil {
-			p.Close((*process.Replica).Stop)
+			p.Close()
 		}
 		err = errors.Join(err, operator.DeleteNamespace(ctx, s.client, s.dynamic, p.namespace, s.resource))
 	}

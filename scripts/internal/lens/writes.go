@@ -58,7 +58,7 @@ func (o *observer) requested(by string, r audit.Request) {
 	case r.Verb == "list" && r.Code < 300:
 		o.listed(p, r, id)
 	}
-	if r.Verb != "watch" && r.Resource != "leases" {
+	if r.Verb != "watch" && !r.IsElection() {
 		p.requests = append(p.requests, sent{id, target, milliseconds(r.Received)})
 	}
 }

@@ -24,8 +24,6 @@ type Usage struct {
 	Unused []string
 	// Wildcards are permissions with a *, which allow what nobody has listed.
 	Wildcards []string
-	// Stale are reasons for permissions that aren't granted. They would excuse those if they came back.
-	Stale []string
 }
 
 // Compare compares the rules with all requests that the operator has sent. reasons say why it needs a
@@ -45,11 +43,6 @@ func Compare(rules []rbacv1.PolicyRule, requests []audit.Request, reasons map[st
 	}
 	usage.Used = slices.Sorted(maps.Keys(used))
 	usage.Granted = rights(rules)
-	for _, right := range slices.Sorted(maps.Keys(reasons)) {
-		if !slices.Contains(usage.Granted, right) {
-			usage.Stale = append(usage.Stale, right)
-		}
-	}
 	for _, right := range usage.Granted {
 		switch {
 		case strings.Contains(right, "*"):

@@ -122,13 +122,14 @@ func NewNamespace(ctx context.Context, client kubernetes.Interface, objects dyna
 		return err
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	isCreated := func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) { // it is still being deleted
 			return false, nil
 		}
 		return err == nil, err
-	})
+	}
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, isCreated)
 }
 
 // DeleteNamespace deletes an operator's namespace, and what Grant has created outside it. It also
@@ -147,14 +148,15 @@ func DeleteNamespace(ctx context.Context, client kubernetes.Interface, objects d
 			if len(object.GetFinalizers()) > 0 {
 				noFinalizers := []byte(`{"metadata":{"finalizers":null}}`)
 				_, failed := api.Patch(ctx, object.GetName(), types.MergePatchType, noFinalizers, metav1.PatchOptions{})
-				err = errors.Join(err, ignoreNotFound(failed))
+				err = errors.Join(err, IgnoreNotFound(failed))
 			}
 		}
 	}
-	return errors.Join(err, ignoreNotFound(client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
+	return errors.Join(err, IgnoreNotFound(client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})))
 }
 
-func ignoreNotFound(err error) error {
+// IgnoreNotFound returns nil if the error says that an object is gone already.
+func IgnoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -4,20 +4,13 @@ package operator
 // with their permissions.
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Permissions are what an operator may do.
@@ -26,7 +19,7 @@ type Permissions struct {
 	Namespace, ServiceAccount string
 	// Rules are all that it may do, in the cluster and in its own namespace.
 	Rules []rbacv1.PolicyRule
-	// Manifests has the namespace, account, roles and bindings, as YAML.
+	// Manifests has the namespace, account, roles and bindings, as kubectl reads them.
 	Manifests []byte
 
 	clusterRoles []rbacv1.ClusterRole // those that are bound to the account
@@ -36,11 +29,11 @@ type Permissions struct {
 // ReadPermissions reads a file with Roles and ClusterRoles. If it has a ServiceAccount, those roles
 // count that are bound to it, and otherwise all.
 func ReadPermissions(file string) (Permissions, error) {
-	content, err := os.ReadFile(file)
+	objects, err := ReadObjects(file)
 	if err != nil {
 		return Permissions{}, err
 	}
-	found, err := parsePermissions(content)
+	found, err := permissionsIn(objects)
 	if err != nil {
 		return Permissions{}, fmt.Errorf("%s: %w", file, err)
 	}
@@ -57,39 +50,32 @@ func Everything() Permissions {
 	return Permissions{Rules: rules, clusterRoles: []rbacv1.ClusterRole{role}}
 }
 
-func parsePermissions(content []byte) (found Permissions, err error) {
+func permissionsIn(objects []*unstructured.Unstructured) (found Permissions, err error) {
 	var clusterRoles []rbacv1.ClusterRole
 	var bindings []rbacv1.ClusterRoleBinding
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return found, err
-		}
-		object, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
-		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
-			continue // a CRD, for example
-		}
-		if err != nil {
-			return found, err
-		}
-		switch object := object.(type) {
-		case *corev1.Namespace, *rbacv1.RoleBinding:
-		case *corev1.ServiceAccount:
-			found.Namespace, found.ServiceAccount = object.Namespace, object.Name
-		case *rbacv1.ClusterRole:
-			clusterRoles = append(clusterRoles, *object)
-		case *rbacv1.ClusterRoleBinding:
-			bindings = append(bindings, *object)
-		case *rbacv1.Role:
-			found.roles = append(found.roles, *object)
-		default:
+	for _, object := range objects {
+		var err error
+		switch object.GetKind() {
+		case "Namespace", "RoleBinding":
+		case "ServiceAccount":
+			found.Namespace, found.ServiceAccount = object.GetNamespace(), object.GetName()
+		case "ClusterRole":
+			clusterRoles, err = appendAs(clusterRoles, object)
+		case "ClusterRoleBinding":
+			bindings, err = appendAs(bindings, object)
+		case "Role":
+			found.roles, err = appendAs(found.roles, object)
+		default: // a CRD, for example
 			continue
 		}
-		found.Manifests = append(append(found.Manifests, "---\n"...), document...)
+		if err != nil {
+			return found, err
+		}
+		content, err := object.MarshalJSON()
+		if err != nil {
+			return found, err
+		}
+		found.Manifests = append(found.Manifests, content...)
 	}
 	for _, role := range found.roles {
 		found.Rules = append(found.Rules, role.Rules...)
@@ -115,4 +101,11 @@ func parsePermissions(content []byte) (found Permissions, err error) {
 		found.Rules = append(found.Rules, clusterRoles[i].Rules...)
 	}
 	return found, nil
+}
+
+// appendAs appends an object as a T.
+func appendAs[T any](all []T, object *unstructured.Unstructured) ([]T, error) {
+	var typed T
+	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed, true)
+	return append(all, typed), err
 }

@@ -1,11 +1,12 @@
 package operator
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/operators/scripts/internal/testkit"
 )
 
 // manyObjects is what kustomize would write: permissions among other things.
@@ -78,8 +79,13 @@ metadata:
   name: a-manager
 `
 
-func TestParsePermissions(t *testing.T) {
-	found, err := parsePermissions([]byte(manyObjects))
+func read(t *testing.T, content string) (Permissions, error) {
+	dir := testkit.Write(t, t.TempDir(), map[string]string{"role.yaml": content})
+	return ReadPermissions(filepath.Join(dir, "role.yaml"))
+}
+
+func TestReadPermissions(t *testing.T) {
+	found, err := read(t, manyObjects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +103,16 @@ func TestParsePermissions(t *testing.T) {
 		t.Errorf("got rules %v", found.Rules)
 	}
 	objects := string(found.Manifests)
-	for object, want := range map[string]bool{"kind: Namespace": true, "name: a-role": true, "kind: Deployment": false} {
+	for object, want := range map[string]bool{
+		`"kind":"Namespace"`: true, `"name":"a-role"`: true, `"kind":"Deployment"`: false,
+	} {
 		if strings.Contains(objects, object) != want {
 			t.Errorf("got objects\n%s\nwith %q: want %v", objects, object, want)
 		}
 	}
 }
 
-func TestParsePermissionsRefuses(t *testing.T) {
+func TestReadPermissionsRefuses(t *testing.T) {
 	for sentence, test := range map[string]struct{ content, want string }{
 		"what is no YAML": {"kind: {\n", "yaml"},
 		"an account with a role that isn't in the file": {
@@ -115,7 +123,7 @@ func TestParsePermissionsRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if _, err := parsePermissions([]byte(test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := read(t, test.content); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want %q", err, test.want)
 			}
 		})
@@ -125,13 +133,9 @@ func TestParsePermissionsRefuses(t *testing.T) {
 // Without an account, all roles count. A chapter's manifests need one, but an operator's role.yaml
 // may have none.
 func TestPermissionsWithoutAnAccount(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "role.yaml")
 	content := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\n" +
 		"rules: [{apiGroups: [apps], resources: [deployments], verbs: [get]}]\n"
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	found, err := ReadPermissions(file)
+	found, err := read(t, content)
 	if err != nil || len(found.clusterRoles) != 1 || len(found.Rules) != 1 {
 		t.Errorf("got %+v, %v, want one role with one rule", found, err)
 	}

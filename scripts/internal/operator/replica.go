@@ -43,10 +43,10 @@ func (r *Replica) Start(options process.Options) error {
 	return err
 }
 
-// Close ends the process by end, such as (*process.Replica).Stop, if it runs, and the proxy.
-func (r *Replica) Close(end func(*process.Replica)) {
+// Close stops the process, if it runs, and then the proxy.
+func (r *Replica) Close() {
 	if r.Replica != nil {
-		end(r.Replica)
+		r.Stop()
 	}
 	r.Proxy.Close()
 	os.Remove(r.Kubeconfig)

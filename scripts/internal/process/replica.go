@@ -4,6 +4,7 @@ package process
 // like a Pod, and killed like a container that crashes.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,12 +48,12 @@ type Replica struct {
 
 	options Options
 	log     Buffer
-	stop    chan struct{} // closed when it must not be started again
+	ctx     context.Context // ends when it must not be started again
+	cancel  context.CancelFunc
 	done    chan struct{} // closed when it has ended for good
 
 	mutex   sync.Mutex
 	process *exec.Cmd // the current one, or the last
-	stopped bool
 	exits   []Exit
 }
 
@@ -66,7 +67,8 @@ type Exit struct {
 
 // StartReplica starts a replica. The caller must stop or destroy it.
 func StartReplica(options Options) (*Replica, error) {
-	r := &Replica{Began: time.Now(), options: options, stop: make(chan struct{}), done: make(chan struct{})}
+	r := &Replica{Began: time.Now(), options: options, done: make(chan struct{})}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if err := r.launch(); err != nil {
 		return nil, err
 	}
@@ -74,14 +76,11 @@ func StartReplica(options Options) (*Replica, error) {
 	return r, nil
 }
 
-// errStopped means that the replica was stopped before it could be started again.
-var errStopped = errors.New("it was stopped")
-
 func (r *Replica) launch() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.stopped {
-		return errStopped
+	if err := r.ctx.Err(); err != nil {
+		return err
 	}
 	process := exec.Command(r.options.Binary, r.options.Args...)
 	process.Env = Environment(r.options.Args, r.options.Env)
@@ -122,7 +121,7 @@ func (r *Replica) supervise() {
 			return
 		}
 		select {
-		case <-r.stop:
+		case <-r.ctx.Done():
 			return
 		case <-again:
 		}
@@ -136,7 +135,7 @@ func (r *Replica) supervise() {
 // exited records an exit. It returns false if the replica was stopped.
 func (r *Replica) exited(why error) bool {
 	r.mutex.Lock()
-	stopped := r.stopped
+	stopped := r.ctx.Err() != nil
 	if !stopped {
 		r.exits = append(r.exits, Exit{time.Now(), why, Tail(r.Log(), 10)})
 	}
@@ -167,10 +166,7 @@ func (r *Replica) Destroy() {
 func (r *Replica) end(signal syscall.Signal) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if !r.stopped {
-		r.stopped = true
-		close(r.stop)
-	}
+	r.cancel()
 	_ = r.process.Process.Signal(signal) // it may have exited just now
 }
 

@@ -18,6 +18,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/kind"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -148,7 +149,7 @@ func (d Deployment) apply(ctx context.Context) error {
 
 // webhooksAnswer tries a sample until the webhooks answer, some moments after the Pods are ready.
 func (d Deployment) webhooksAnswer(ctx context.Context) error {
-	samples, err := readObjects(d.chapter.Parts().Sample)
+	samples, err := operator.ReadObjects(d.chapter.Parts().Sample)
 	if err != nil {
 		return err
 	}

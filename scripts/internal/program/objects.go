@@ -1,40 +1,16 @@
 package program
 
-// Reading and changing manifests.
+// Changing manifests.
 
 import (
-	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/util/cert"
-)
 
-// readObjects reads a file with YAML.
-func readObjects(file string) (objects []*unstructured.Unstructured, err error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		err := documents.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return objects, nil
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", file, err)
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
-	}
-}
+	"example.com/operators/scripts/internal/operator"
+)
 
 // writeObjects returns objects as kubectl reads them.
 func writeObjects(objects []*unstructured.Unstructured) (made []byte, err error) {
@@ -65,7 +41,7 @@ func mapsIn(object *unstructured.Unstructured, path ...string) (found []map[stri
 // It replaces the Certificate with the Secret that the Certificate asks for, and writes the CA into
 // the objects that have cert-manager's annotation. The certificate is valid for a year.
 func withCertificate(file string) ([]byte, error) {
-	all, err := readObjects(file)
+	all, err := operator.ReadObjects(file)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/cert"
+
+	"example.com/operators/scripts/internal/operator"
 )
 
 // parseObjects returns objects by kind and name.
@@ -21,7 +23,7 @@ func parseObjects(t *testing.T, manifests string) map[string]*unstructured.Unstr
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "objects.yaml")
 	must(t, os.WriteFile(file, []byte(manifests), 0o600))
-	all, err := readObjects(file)
+	all, err := operator.ReadObjects(file)
 	must(t, err)
 	objects := map[string]*unstructured.Unstructured{}
 	for _, object := range all {

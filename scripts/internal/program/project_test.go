@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -46,7 +47,7 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 // Services, policies and budgets select the manager's Pods. No cluster complains if they don't.
 func TestSelectorsAgree(t *testing.T) {
 	for _, chapter := range projects {
-		objects, err := readObjects(filepath.Join(projectDir(chapter), "dist", "install.yaml"))
+		objects, err := operator.ReadObjects(filepath.Join(projectDir(chapter), "dist", "install.yaml"))
 		must(t, err)
 		selecting := map[string][]string{} // objects by selector
 		for _, object := range objects {

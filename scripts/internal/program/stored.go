@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"example.com/operators/scripts/internal/operator"
 )
 
 // StoredVersion returns the version in which the program's CRD stores objects, such as v1.
@@ -51,7 +53,7 @@ func (p Program) Storing(version, dir string) (Program, error) {
 }
 
 func (p Program) readCRD() (*unstructured.Unstructured, error) {
-	objects, err := readObjects(p.CRD)
+	objects, err := operator.ReadObjects(p.CRD)
 	if err == nil && len(objects) != 1 {
 		err = fmt.Errorf("%s has %d objects, want a CRD", p.CRD, len(objects))
 	}

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/cluster"
+	"example.com/operators/scripts/internal/operator"
 )
 
 // webhookHost is where the program serves its webhooks.
@@ -114,7 +115,7 @@ func (l *LocalWebhooks) Await(ctx context.Context) error {
 // configurations returns the webhook configurations in a file with this program's address, for
 // namespace only, or "" for all.
 func (l *LocalWebhooks) configurations(file, namespace string) ([]byte, error) {
-	objects, err := readObjects(file)
+	objects, err := operator.ReadObjects(file)
 	if err != nil {
 		return nil, err
 	}
