@@ -27,9 +27,13 @@ func New(out *os.File) *UI {
 	return u
 }
 
-// Say prints a text, and wraps it. While a step runs, use Step.Note.
+// Say prints a text. On a terminal, it wraps the text. While a step runs, use Step.Note.
 func (u *UI) Say(format string, args ...any) {
-	fmt.Fprintln(u.out, Wrap(fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	if u.width != nil {
+		text = Wrap(text)
+	}
+	fmt.Fprintln(u.out, text)
 }
 
 type Palette struct {
