@@ -24,7 +24,7 @@ import (
 	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
-func TestGetThatHangs(t *testing.T) {
+func TestGetUnwatched(t *testing.T) {
 	c := testenv.New(t)
 	nobody, err := c.Server.AddUser(envtest.User{Name: "nobody"}, nil) // has no permissions
 	must(t, err)

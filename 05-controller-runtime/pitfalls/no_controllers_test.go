@@ -18,7 +18,7 @@ import (
 	"example.com/operators/05-controller-runtime/test/testenv"
 )
 
-func TestNoControllers(t *testing.T) {
+func TestEnvtest(t *testing.T) {
 	c, web := testenv.New(t), &appsv1.Deployment{}
 	foo := aFoo(c.Meta("a"))
 	must(t, c.Create(t.Context(), foo))

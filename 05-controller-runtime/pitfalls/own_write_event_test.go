@@ -44,7 +44,7 @@ func compareFirst(ctx context.Context, c client.Client, foo *samplecontrollerv1a
 	return c.Status().Update(ctx, foo)
 }
 
-func TestOwnWriteEvent(t *testing.T) {
+func TestWhoWokeMe(t *testing.T) {
 	onlyNewSpecs := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	for _, test := range []struct {
 		sentence string
