@@ -310,10 +310,10 @@ function link(item) {
   return button;
 }
 
-// light makes these items bright, and numbers them in the order of time, if there are few.
+// light makes these items bright, and numbers the first dozen in the order of time.
 function light(ids) {
   lit = ids;
-  numbers = new Map(ids.size > 20 ? [] : ordered.filter(item => ids.has(item.id)).map((item, i) => [item.id, i + 1]));
+  numbers = new Map(ordered.filter(item => ids.has(item.id)).slice(0, 12).map((item, i) => [item.id, i + 1]));
   changed();
 }
 
