@@ -58,7 +58,7 @@ func (r *FooReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) 
 		Watches(&appsv1.Deployment{}, handler.EnqueueRequestsFromMapFunc(r.findFoosForDeployment)).
 		WithOptions(controller.Options{
 			UsePriorityQueue: new(false), // first come, first served, even at the start
-			// A backoff for each Foo. By default, this queue also limits all retries to ten a second.
+			// A backoff for each Foo. Without priorities, the default also limits all Foos together.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](5*time.Millisecond, time.Minute),
 		}).
 		Complete(r)
