@@ -39,7 +39,7 @@ func setOwnFields(observed *appsv1.Deployment) {
 	}
 }
 
-func TestUpdateEachTime(t *testing.T) {
+func TestCreateOrUpdate(t *testing.T) {
 	type results = []controllerutil.OperationResult
 	for _, test := range []struct {
 		sentence string

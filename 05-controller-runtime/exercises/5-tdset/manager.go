@@ -1,5 +1,5 @@
-// The controller's parts, and the settings of the manager. Metrics and probes are left out, because
-// they would be the same as in the chapter.
+// The controller's parts, and the settings of the manager. Metrics are left out, because they would
+// be the same as in the chapter.
 
 package main
 

@@ -69,7 +69,8 @@ type needs map[right]string
 
 func TestMarkers(t *testing.T) {
 	const group, namespace = "samplecontroller.k8s.io", "foo-operator-system"
-	const list, watch = "the cache begins with it. Which verb is that?", "it keeps the cache up to date. Which verb is that?"
+	const list = "the cache begins with it if the server can't stream lists. Which verb is that?"
+	const watch = "it keeps the cache up to date. Which verb is that?"
 	rights := rightsOf(t)
 	for sentence, test := range map[string]struct {
 		resource string
