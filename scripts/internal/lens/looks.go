@@ -82,10 +82,9 @@ var looks = map[string]Look{
 		selects: func(item Item) bool { return item.Lane == Actions && item.Failed },
 	},
 	"07": {
-		Title: "a deletion, and the next time to wake up",
+		Title: "a deletion, and the next transition",
 		Text: "One of two TDSets was deleted. Its finalizer kept it until the program had scaled its Deployment down, and " +
-			"all of its Pods were gone. The timeline of the day shows the other TDSet's windows, and when the program wakes " +
-			"up for it next.",
+			"all of its Pods were gone. The timeline of the day shows the other TDSet's windows and its next transition.",
 		steps:   []string{"create", "create", idle, "delete", idle},
 		selects: func(item Item) bool { return item.Lane == Objects && item.Label == "tdsets lens-07/tdset-1 is deleted" },
 	},

@@ -466,7 +466,7 @@ function days(parsed) {
     const time = at => String(Math.floor(at / 60)).padStart(2, '0') + ':' + String(at % 60).padStart(2, '0');
     const made = element('figure', '');
     made.append(picture, element('figcaption', `${item.object}, ${zone}: it is ${clock === null ? '?' : time(clock)}` +
-      (object.status?.activeWindow ? `, in the window “${object.status.activeWindow}”` : '') + (wakes === null ? '.' : `. The program wakes up at ${time(wakes)}.`)));
+      (object.status?.activeWindow ? `, in the window “${object.status.activeWindow}”` : '') + (wakes === null ? '.' : `. The next transition is at ${time(wakes)}.`)));
     return made;
   }));
 }
