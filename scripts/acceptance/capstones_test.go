@@ -1,6 +1,6 @@
-// The capstones' solutions, which the judge checks like any operator.
-
 package acceptance
+
+// The capstones' solutions, which the judge checks like any operator.
 
 import (
 	"testing"
@@ -33,11 +33,8 @@ func TestCapstones(t *testing.T) {
 				continue
 			}
 			t.Run(e.Name(), func(t *testing.T) {
-				p, err := program.OfChapter(e.Chapter)
+				p, err := program.OfExercise(e.Chapter, e.Folder)
 				if err != nil {
-					t.Fatal(err)
-				}
-				if p, err = p.InExercise(e.Folder); err != nil {
 					t.Fatal(err)
 				}
 				binary, err := p.Solution().Build(t.Context(), t.TempDir())

@@ -1,7 +1,7 @@
+package acceptance
+
 // Promises that need real containers: Pods that answer, a Service that leads to them, and Pods that
 // take seconds to stop.
-
-package acceptance
 
 import (
 	"errors"

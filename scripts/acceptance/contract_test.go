@@ -1,7 +1,7 @@
+package acceptance
+
 // The promises B1 to B12 without faults. The API server shows whether a promise is kept, no matter
 // how.
-
-package acceptance
 
 import (
 	"fmt"
@@ -47,7 +47,6 @@ func promises() []promise {
 		{"B6 refusal: an orphan of a Foo of the same name", refuseOrphan},
 		{"B6 refusal: the Foo waits for a terminating Deployment", waitForTerminating},
 		{"B8 catch-up: what happened while the program was down", catchUp},
-		{"B9 quiet: events that change nothing cause no write", quiet},
 		{"B10 bad input: the API server refuses it and names the field", badInput},
 		{"B12 refused write: a Deployment that is refused or changed is visible, until that ends", refusedWrites},
 		{"B12 refused write: so is a refused update", refusedUpdate},
@@ -352,41 +351,6 @@ func catchUp(s *scenario) {
 	if now := s.getDeployment("untouched"); now.ResourceVersion != untouched.ResourceVersion {
 		s.Error("the program wrote an unchanged Deployment")
 	}
-}
-
-func quiet(s *scenario) {
-	s.start()
-	s.createFoo("a", "a", 1)
-	s.becomesReady("a")
-	s.sentinel("settled") // by then the program has acted on all that came before
-	s.writes()
-
-	s.patchFoo("a", `{"metadata":{"annotations":{"touched":"yes"}}}`)
-	s.patchDeployment("a", `{"metadata":{"labels":{"touched":"yes"}}}`)
-	s.sentinel("later")
-	for _, write := range s.writes() {
-		if isAbout(write, "a") {
-			s.Errorf("unnecessary write: %s", write)
-		}
-	}
-	// A new replica starts with all objects, as after a resync or a restart, and finds nothing to
-	// do. Wait for the last write before the shutdown, which may interrupt it.
-	s.becomesReady("later")
-	s.operator.Stop()
-	s.writes()
-	s.start()
-	s.sentinel("later-still")
-	for _, write := range s.writes() {
-		if isAbout(write, "a") || write.Name == "later" {
-			s.Errorf("unnecessary write after a restart: %s", write)
-		}
-	}
-}
-
-// isAbout reports whether a request is about an object of that name, or an Event about it, whose
-// name begins with that.
-func isAbout(r audit.Request, name string) bool {
-	return r.Name == name || r.Resource == "events" && strings.HasPrefix(r.Name, name+".")
 }
 
 func badInput(s *scenario) {

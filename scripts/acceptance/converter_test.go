@@ -1,9 +1,9 @@
+package acceptance
+
 // The conversion of TDSets between versions. On every real cluster, somebody converts. The garbage
 // collector may need that, too: it looks for new versions every 30 seconds only, and until then it
 // writes TDSets in the version that it knows. So while these tests run, a program converts that
 // does nothing else.
-
-package acceptance
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"example.com/operators/scripts/internal/process"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/program"
 )
 
 // converter is that program, once it is needed.
 type converter struct {
 	*program.LocalWebhooks
-	program *process.Replica
+	program *operator.Process
 	dir     string
 }
 
@@ -69,7 +69,7 @@ func (e *environment) startConverter(p program.Program) (*converter, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	args := append([]string{"--kubeconfig", os.Getenv("TEST_KUBECONFIG"), "--namespace", "nobody"}, local.Flags()...)
-	running, err := process.StartReplica(process.Options{Binary: filepath.Join(e.programs, p.Name), Args: args})
+	running, err := operator.StartProcess(operator.Options{Binary: filepath.Join(e.programs, p.Name), Args: args})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

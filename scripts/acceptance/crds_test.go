@@ -1,6 +1,6 @@
-// Tests of which programs share a CRD.
-
 package acceptance
+
+// Tests of which programs share a CRD.
 
 import (
 	"testing"

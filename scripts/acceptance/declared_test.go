@@ -1,6 +1,6 @@
-// Tests and declarations match.
-
 package acceptance
+
+// Tests and declarations match.
 
 import (
 	"slices"

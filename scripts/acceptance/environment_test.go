@@ -1,23 +1,3 @@
-// Package acceptance is the behaviour contract of the Foo operator and of the TDSet operator. Its
-// tests build a chapter's programs, start them with a kubeconfig of their own, and only look at the
-// API server: at the objects and the audit log. So the same tests judge every chapter, whatever it
-// consists of. A chapter about Foos has two programs: its own, and the solution of its exercise
-// TDSet.
-//
-// Package contract declares the promises, and which chapter keeps them through which fault.
-// MATRIX.md shows that to readers. The tests are here. Those about TDSets are in the files tdset_*.
-// They are named Test…/CHAPTER/PROMISE OR FAULT, as in TestContract/01-raw-watch/B5 rename: if the
-// new name is taken, the old Deployment stays. Where the judge proves a promise, the test is named
-// TestJudge/CHAPTER/CHECK.
-//
-//	./scripts/workshop test 01 --only B5   brings up a cluster for it and runs just these
-//	TEST_KUBECONFIG=… TEST_AUDIT_LOG=… TEST_CHAPTERS=01 go test ./acceptance -parallel 8 -run /01/B5
-//
-// With TEST_OWN=1, the chapters' own programs are tested, and not the solutions of exercise TDSet.
-//
-// The same tests run on kind, where the node is a container and Pods are real. TEST_KIND_NODE names
-// that container. It must have the images of contract.Images. Two things aren't tested there: what the
-// judge checks, and webhooks at a URL.
 package acceptance
 
 // This file has what all tests share: the cluster, and the programs, which are built once.

@@ -1,6 +1,6 @@
-// Promises under faults that the judge doesn't check: those about time, and about names in use.
-
 package acceptance
+
+// Promises under faults that the judge doesn't check: those about time, and about names in use.
 
 import (
 	"testing"

@@ -1,6 +1,6 @@
-// Helpers for tests about Foos.
-
 package acceptance
+
+// Helpers for tests about Foos.
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
+package acceptance
+
 // What the judge checks: the promises that every operator should keep, and all promises under
 // faults. It knows a chapter's program by scripts/judge/chapters/CHAPTER/judge.yaml.
-
-package acceptance
 
 import (
 	"os"

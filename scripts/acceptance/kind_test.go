@@ -1,6 +1,6 @@
-// The cluster with real containers. Its one node is a docker container, created by kind.
-
 package acceptance
+
+// The cluster with real containers. Its one node is a docker container, created by kind.
 
 import (
 	"context"

@@ -1,7 +1,7 @@
+package acceptance
+
 // A program has exactly the permissions that it needs. Each one in its manifests is used in a Foo's
 // or TDSet's life. A missing permission fails every other test.
-
-package acceptance
 
 import (
 	"context"

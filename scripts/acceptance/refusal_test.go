@@ -1,6 +1,6 @@
-// What B6 and T8 both ask of a refusal: no write is tried, and users are told once.
-
 package acceptance
+
+// What B6 and T8 both ask of a refusal: no write is tried, and users are told once.
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
+package acceptance
+
 // The promises B12 and T15: if the API server refuses a write, users see it in the status, and the
 // object recovers by itself when the refusal ends.
-
-package acceptance
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
+package acceptance
+
 // A test's scenario: a namespace, an operator that only acts on it, with an account of its own, and
 // helpers for tests.
-
-package acceptance
 
 import (
 	"context"
@@ -27,7 +27,6 @@ import (
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/faults"
 	"example.com/operators/scripts/internal/operator"
-	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
 	"example.com/operators/scripts/internal/testkit"
 )
@@ -42,8 +41,8 @@ type scenario struct {
 	kubeconfig string                 // the operator's
 	env, flags []string               // additional ones for the operator
 	converter  *program.LocalWebhooks // how the operator serves the conversion; nil: not at all
-	operator   *process.Replica
-	former     []*process.Replica              // earlier ones
+	operator   *operator.Process
+	former     []*operator.Process             // earlier ones
 	zones      map[string][]program.ZoneChange // the operator's time zones; nil: the real ones
 	began, as  time.Time                       // when it started, and its time then; zero: real time
 	log        audit.Log
@@ -178,11 +177,11 @@ func (s *scenario) behindProxy() *faultproxy.Proxy {
 	s.Helper()
 	direct := s.kubeconfig
 	s.kubeconfig = filepath.Join(s.TempDir(), "kubeconfig")
-	proxy, err := faultproxy.Before(s.config, direct, s.kubeconfig)
+	replica, err := operator.Behind(s.config, direct, s.kubeconfig)
 	s.must(err)
-	s.Cleanup(proxy.Close)
-	s.env = process.Pings
-	return proxy
+	s.Cleanup(replica.Close)
+	s.env = operator.Pings
+	return replica.Proxy
 }
 
 // begin begins a fault. The function that it returns waits until the fault has hit something, and
@@ -348,15 +347,15 @@ func deploymentObject(name string) *appsv1.Deployment {
 
 // startOperator starts the program. It stops at the latest at the end of the test, and if the test
 // has failed, its log is printed.
-func startOperator(t testing.TB, binary string, env []string, args ...string) *process.Replica {
+func startOperator(t testing.TB, binary string, env []string, args ...string) *operator.Process {
 	t.Helper()
-	program, err := process.StartReplica(process.Options{Binary: binary, Args: args, Env: env})
+	program, err := operator.StartProcess(operator.Options{Binary: binary, Args: args, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		program.Stop()
-		if found := process.Panic(program.Log()); found != "" {
+		if found := operator.Panic(program.Log()); found != "" {
 			t.Errorf("the operator must never log this: %s", found)
 		}
 		if t.Failed() {

@@ -1,8 +1,8 @@
+package acceptance
+
 // The time of day in tests about TDSets, which can't wait for nine o'clock. The exercises' programs
 // have a flag --now. Chapter 07's program only has the real clock, so its TDSets get time zones
 // that are ahead of the real ones (zones_ahead_test.go).
-
-package acceptance
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
+package acceptance
+
 // The promises T1 to T12 without faults: T1, T5, T6 and T10. The others are in tdset_time_test.go,
 // tdset_owner_test.go, tdset_delete_test.go and tdset_input_test.go.
-
-package acceptance
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -288,4 +289,10 @@ func tdsetQuiet(s *scenario) {
 			s.Errorf("unnecessary write after a restart: %s", write)
 		}
 	}
+}
+
+// isAbout reports whether a request is about an object of that name, or an Event about it, whose
+// name begins with that.
+func isAbout(r audit.Request, name string) bool {
+	return r.Name == name || r.Resource == "events" && strings.HasPrefix(r.Name, name+".")
 }

@@ -1,7 +1,7 @@
+package acceptance
+
 // The promise T9, delete. A finalizer holds a Pod for as long as a test needs. A real container
 // would end nevertheless, and its Pod wouldn't count any more: see holdContainers.
-
-package acceptance
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-// The promise T12, bad input.
-
 package acceptance
+
+// The promise T12, bad input.
 
 import (
 	"fmt"

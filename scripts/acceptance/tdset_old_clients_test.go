@@ -1,6 +1,6 @@
-// The promise T14: clients that only know v1 keep working.
-
 package acceptance
+
+// The promise T14: clients that only know v1 keep working.
 
 import (
 	"fmt"

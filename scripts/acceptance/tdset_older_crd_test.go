@@ -1,7 +1,7 @@
+package acceptance
+
 // The promise T12 for objects that were stored before a rule was added. The CRD can't refuse them
 // any more, so the program must report what is wrong.
-
-package acceptance
 
 import (
 	"os"

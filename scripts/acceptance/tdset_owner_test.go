@@ -1,6 +1,6 @@
-// The promises about ownership: T7 drift and T8 refusal.
-
 package acceptance
+
+// The promises about ownership: T7 drift and T8 refusal.
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// Helpers for tests about TDSets.
-
 package acceptance
+
+// Helpers for tests about TDSets.
 
 import (
 	"errors"

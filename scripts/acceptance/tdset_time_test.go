@@ -1,7 +1,7 @@
+package acceptance
+
 // The promises about time: T2 boundary, T3 midnight, T4 zone and T11 restart. A TDSet settles at a
 // time far from any boundary. Then the operator is restarted a few seconds before one.
-
-package acceptance
 
 import (
 	"time"

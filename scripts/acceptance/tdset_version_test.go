@@ -1,7 +1,7 @@
+package acceptance
+
 // The tests name the fields of schedule.rs/v1, which most programs have. This file rewrites them for
 // programs whose API is v2.
-
-package acceptance
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
+package acceptance
+
 // The promise T13: no field of a TDSet is lost, whichever version of the API wrote it. The conversion
 // belongs to the CRD, which all tests share, so these tests run alone.
-
-package acceptance
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
+package acceptance
+
 // The webhooks of the chapters that have some. All other tests leave them out, because one that is
 // down blocks the writes that B8 and F5 test.
-
-package acceptance
 
 import (
 	"context"

@@ -1,7 +1,7 @@
+package acceptance
+
 // Time zones that are ahead of the real ones, so that a program which only knows the real time sees
 // another time of day.
-
-package acceptance
 
 import (
 	"testing"

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/operators/scripts/internal/demo"
-	"example.com/operators/scripts/internal/program"
 )
 
 func newDemoCommand() *cobra.Command {
@@ -27,17 +26,8 @@ the end.`,
 			if err != nil {
 				return err
 			}
-			p, err := program.OfChapter(chapter)
-			if err != nil {
-				return err
-			}
-			binary, err := buildProgram(command.Context(), p)
-			if err != nil {
-				return err
-			}
 			tour := demo.Demo{
-				Root: theRoot(), Chapter: chapter, Program: p, Binary: binary,
-				Cluster: c, Kubectl: kubectlOn(c), Out: command.OutOrStdout(),
+				Root: theRoot(), Chapter: chapter, Cluster: c, Build: buildProgram, Out: command.OutOrStdout(),
 			}
 			return tour.Run(command.Context())
 		},

@@ -44,7 +44,7 @@ objects. With --tdset it deploys the solution of the chapter's last exercise, TD
 				return err
 			}
 			d := program.Deployment{
-				Program: p, Root: theRoot(), Cluster: c, Kubectl: kubectlOn(c),
+				Program: p, Root: theRoot(), Cluster: c, Kubectl: cluster.KubectlFor(theRoot(), c),
 				Out: command.OutOrStdout(), UI: ui.New(os.Stderr),
 			}
 			if remove {

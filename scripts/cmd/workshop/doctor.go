@@ -11,13 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/shirou/gopsutil/v4/disk"
 	"github.com/shirou/gopsutil/v4/mem"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
 	k8sversion "k8s.io/apimachinery/pkg/util/version"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/gobuild"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -50,6 +50,8 @@ what will get in the way and how to fix it. Its exit code is 1 if it finds a pro
 		},
 	}
 }
+
+const gib = 1 << 30
 
 const (
 	markOK   = "✓"
@@ -102,15 +104,32 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	m.kubectl = reported.ClientVersion.GitVersion
 
 	m.built, _ = theControlPlane().IsBuilt()
-	m.fullDisk = gobuild.CheckFree(root, gobuild.NeededInWorkshop, "for the control plane and the cluster's data")
+	m.fullDisk = checkFree(root, neededInWorkshop, "for the control plane and the cluster's data")
 	if m.fullDisk == nil && !m.built && m.goEnv != nil {
-		m.fullDisk = gobuild.CheckFree(m.goEnv["GOCACHE"], gobuild.NeededInCache, "to build the control plane")
+		m.fullDisk = checkFree(m.goEnv["GOCACHE"], neededInCache, "to build the control plane")
 	}
 	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		m.memory = memory.Available
 	}
 	m.clusterUp, _ = c.Serves(ctx)
 	return m
+}
+
+// The disk space for a first build, in bytes: 3.4 GiB in Go's cache and 0.6 in .workshop, and a
+// reserve for a cluster.
+const (
+	neededInCache    = 5 * gib
+	neededInWorkshop = 1 * gib
+)
+
+// checkFree returns an error if the disk of dir has too little space left.
+func checkFree(dir string, needed uint64, purpose string) error {
+	usage, err := disk.Usage(dir)
+	if err != nil || usage.Free >= needed {
+		return err
+	}
+	left, need := float64(usage.Free)/gib, float64(needed)/gib
+	return fmt.Errorf("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, left, need, purpose)
 }
 
 // versions returns those of Go and of Kubernetes that the control plane's go.mod asks for.
@@ -210,7 +229,6 @@ func checkDisk(m machine) finding {
 }
 
 func checkMemory(m machine) finding {
-	const gib = 1 << 30
 	what := fmt.Sprintf("%.1f GiB of memory are available", float64(m.memory)/gib)
 	const fix = "close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB"
 	switch {

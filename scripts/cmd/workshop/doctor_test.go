@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-const gib = 1 << 30
-
 const ourKubeconfig = "/home/me/operators/.workshop/clusters/workshop/kubeconfig"
 
 // healthy is a machine without any problem.

@@ -12,6 +12,7 @@ import (
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/exercises"
 	"example.com/operators/scripts/internal/judge"
+	"example.com/operators/scripts/internal/program"
 )
 
 func newJudgeCommand() *cobra.Command {
@@ -34,7 +35,7 @@ func findCapstone(ctx context.Context, name string, solution bool) (found judge.
 	if err != nil {
 		return found, err
 	}
-	p, err := programOf(e)
+	p, err := program.OfExercise(e.Chapter, e.Folder)
 	if err != nil {
 		return found, err
 	}

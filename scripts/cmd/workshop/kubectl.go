@@ -30,7 +30,7 @@ func newKubectlCommand() *cobra.Command {
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
-			k := kubectlOn(c)
+			k := cluster.KubectlFor(theRoot(), c)
 			kubectl := exec.Command(k.Binary, args...)
 			kubectl.Env = append(os.Environ(), k.Environment()...)
 			// kubectl replaces this process, so that it gets the terminal, pipes and signals.

@@ -170,7 +170,7 @@ func lensOptions(ctx context.Context, programs []lens.Program) (lens.Options, er
 	}
 	options := lens.Options{
 		Programs: programs, Namespaces: "lens-", AuditLog: c.AuditLog(),
-		Kubectl: kubectlOn(c), CanCall: c.Nodes() != cluster.Containers,
+		Kubectl: cluster.KubectlFor(theRoot(), c), CanCall: c.Nodes() != cluster.Containers,
 	}
 	if options.Target, err = cluster.RESTConfig(c); err != nil {
 		return options, err

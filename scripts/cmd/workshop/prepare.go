@@ -47,7 +47,7 @@ func prepare(ctx context.Context, p program.Program, withWebhooks bool) (*prepar
 	if err != nil {
 		return nil, err
 	}
-	r := &prepared{program: p, cluster: c, kubectl: kubectlOn(c)}
+	r := &prepared{program: p, cluster: c, kubectl: cluster.KubectlFor(theRoot(), c)}
 	if err := program.CheckOthers(ctx, c, r.kubectl, p.Kind, "", os.Stderr); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (r *prepared) cleanUp(ctx context.Context) {
 		r.stopServing()
 	}
 	for _, file := range r.created {
-		fmt.Fprintf(os.Stderr, "workshop: deleting %s\n", relative(file))
+		fmt.Fprintf(os.Stderr, "workshop: deleting %s\n", ui.Relative(theRoot(), file))
 		_, err := r.kubectl.Run(ctx, "delete", "--ignore-not-found", "--timeout=3s", "-f", file)
 		if err != nil { // the program, which may be unfinished, hasn't removed its finalizer yet
 			_, err = r.kubectl.Run(ctx, "patch", "--type=merge", `--patch={"metadata":{"finalizers":null}}`, "-f", file)

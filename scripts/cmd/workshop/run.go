@@ -14,6 +14,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/exercises"
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/program"
@@ -79,7 +80,7 @@ func runProgram(ctx context.Context, p program.Program, flags []string) error {
 	fmt.Fprintln(os.Stderr, ui.Wrap(ready.introduction()))
 	flags = append(ready.flags, flags...)
 	command := process.NewCommand(running, 40*time.Second, ready.binary, flags...)
-	command.Env = process.Environment(flags, nil)
+	command.Env = operator.Environment(flags, nil)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	err = command.Run()
 	if err == nil || ctx.Err() != nil {
@@ -93,7 +94,7 @@ func (r *prepared) introduction() string {
 	p := r.program
 	text := fmt.Sprintf("Running %s on cluster %q as %s/%s. Press Ctrl-C to stop it.\n"+
 		"Applied: its CRD, its permissions, and %s, which is deleted at the end unless it was there before. The rest stays.",
-		p.Name, r.cluster.Name(), p.Namespace, p.ServiceAccount, relative(p.Examples[len(p.Examples)-1]))
+		p.Name, r.cluster.Name(), p.Namespace, p.ServiceAccount, ui.Relative(theRoot(), p.Examples[len(p.Examples)-1]))
 	text += suggest(p.Kind)
 	if p.Webhooks != "" && r.stopServing == nil {
 		text += "\nIt runs without its webhooks, because an API server in a container can't call this machine's loopback. " +
@@ -135,7 +136,7 @@ func theProgram(arg string, tdset bool) (chapter chapters.Chapter, p program.Pro
 			ToDo("name a chapter, such as %s, or an exercise whose title begins with Ticket or Capstone "+
 				"(./scripts/workshop progress --all lists them)", e.Chapter.Number())
 	}
-	p, err = programOf(e)
+	p, err = program.OfExercise(e.Chapter, e.Folder)
 	return e.Chapter, p, err
 }
 
@@ -158,12 +159,3 @@ func oneChapter(args []string) (chapters.Chapter, error) {
 
 // isExercise reports whether an argument names an exercise, such as 03/7, and not a chapter.
 func isExercise(arg string) bool { return strings.Contains(strings.TrimSuffix(arg, "/"), "/") }
-
-// programOf returns the program of a ticket or a capstone, as the learner has written it so far.
-func programOf(e exercises.Exercise) (program.Program, error) {
-	p, err := program.OfChapter(e.Chapter)
-	if err != nil {
-		return p, err
-	}
-	return p.InExercise(e.Folder)
-}

@@ -38,8 +38,8 @@ and the other texts. With --full, it checks all of this, which takes hours. With
 It creates clusters of its own ("test", "docs") and removes them unless a test fails. It doesn't touch yours. A
 skipped test counts as a failure, and a failed test isn't run again.
 
-With --only it just runs the tests of some promises (B1 to B12, and T1 to T15 of TDSets), faults (F1 to F9) or other
-checks of the judge (such as quiet) against the chapters' programs, and reports which held. A promise that holds takes
+With --only it just runs the tests of some promises (such as B4, or T2 of TDSets), faults (such as F1) or other checks
+of the judge (such as quiet) against the chapters' programs, and reports which held. A promise that holds takes
 seconds. For one that doesn't hold, it waits up to a minute, or two minutes under faults. scripts/acceptance/MATRIX.md
 says what they are, and which chapter keeps which; "judge explain" lists the checks.
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/gobuild"
@@ -40,11 +39,6 @@ func findRoot() (string, error) {
 				ToDo("change to the repository, or set %s to its path", rootVariable)
 		}
 	}
-}
-
-// relative returns a path as a user in the repository's folder names it.
-func relative(path string) string {
-	return strings.TrimPrefix(path, theRoot()+string(filepath.Separator))
 }
 
 // nodesVariable is for users who don't want to add --on to each command.
@@ -87,10 +81,6 @@ func theControlPlane() *gobuild.ControlPlane { return gobuild.NewControlPlane(th
 // simulated returns the cluster with simulated nodes that has the selected name.
 func simulated() *cluster.Cluster {
 	return cluster.New(theRoot(), theName())
-}
-
-func kubectlOn(c cluster.Backend) cluster.Kubectl {
-	return cluster.Kubectl{Binary: filepath.Join(theControlPlane().Bin, "kubectl"), Kubeconfig: c.Kubeconfig()}
 }
 
 // ensureUp returns the cluster when it is ready.

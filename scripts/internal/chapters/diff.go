@@ -21,9 +21,9 @@ import (
 	"syscall"
 )
 
-// lessons are the files with what a chapter teaches, in reading order. Files of the chapter before,
+// lessonFiles are the files with what a chapter teaches, in reading order. Files of the chapter before,
 // which are gone, may be among them.
-var lessons = map[string][]string{
+var lessonFiles = map[string][]string{
 	"02": {"informers.go", "read.go", "index.go"},
 	"03": {"queue.go", "informers.go"},
 	"04": {
@@ -70,7 +70,7 @@ func Diff(ctx context.Context, out io.Writer, a, b Chapter, onlyStat bool) error
 	}
 	keepShown(before, after)
 	keepShown(after, before)
-	lesson := lessons[b.Number()]
+	lesson := lessonFiles[b.Number()]
 	if b.Solved {
 		lesson = []string{"solution.go"}
 	}

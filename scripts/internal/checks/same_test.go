@@ -120,7 +120,7 @@ func TestCapstonesStartWithTheChaptersFiles(t *testing.T) {
 		}
 		for _, file := range files {
 			name := filepath.Base(file)
-			if exists(e.File(name)) && read(t, e.Path(name)) != read(t, model.Name+"/"+name) {
+			if chapters.Exists(e.File(name)) && read(t, e.Path(name)) != read(t, model.Name+"/"+name) {
 				t.Errorf("%s should be the same as %s/%s", e.Path(name), model.Name, name)
 			}
 		}

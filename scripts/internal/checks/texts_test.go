@@ -2,7 +2,6 @@ package checks
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,11 +10,6 @@ import (
 	"example.com/operators/scripts/internal/docs"
 	"example.com/operators/scripts/internal/exercises"
 )
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
 
 // Everything in the texts is right, apart from the commands, which this test doesn't run.
 func TestTexts(t *testing.T) {

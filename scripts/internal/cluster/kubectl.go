@@ -18,6 +18,11 @@ type Kubectl struct {
 	Binary, Kubeconfig string // paths
 }
 
+// KubectlFor returns the kubectl that was built in the repository root, for a cluster.
+func KubectlFor(root string, c Backend) Kubectl {
+	return Kubectl{Binary: filepath.Join(root, ".workshop", "bin", "kubectl"), Kubeconfig: c.Kubeconfig()}
+}
+
 // Environment is the environment with which a program runs this kubectl on this cluster, and leaves
 // the user's ~/.kube alone.
 func (k Kubectl) Environment() []string {

@@ -180,6 +180,7 @@ func tdsets() Contract {
 var proofs = map[string][]string{
 	"B4":  {"drift", "recreate", "foreign-fields"},
 	"B7":  {"delete-background", "delete-held", "delete-namespace"},
+	"B9":  {"quiet", "restart"},
 	"B10": {"start-without-crd", "start-without-permissions"},
 	"B11": {"conflicts"},
 	"T9":  {"delete-namespace"},

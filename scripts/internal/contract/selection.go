@@ -1,6 +1,6 @@
-// Which tests belong to a promise, fault or check.
-
 package contract
+
+// Which tests belong to a promise, fault or check.
 
 import (
 	"fmt"
@@ -68,8 +68,8 @@ func Pattern(chapter chapters.Chapter, selected []Named) string {
 	return fmt.Sprintf("/^%s$/^(%s)_", chapter.Name, strings.Join(tests, "|"))
 }
 
-// lessons are the faults that chapters are about, by chapter number.
-var lessons = map[string]string{
+// faultOf has the faults that chapters are about, by chapter number.
+var faultOf = map[string]string{
 	"01": "F2",  // a watch resumes from a version that the server has forgotten
 	"02": "F9",  // the cache lags behind
 	"03": "F4a", // failed work is retried
@@ -92,7 +92,7 @@ func Lessons(all []chapters.Chapter) string {
 			}
 		}
 		patterns = append(patterns, fmt.Sprintf("^TestJudge$/^%s$/^(%s)_", chapter.Name, strings.Join(checks, "|")))
-		if fault, known := lessons[chapter.Number()]; known {
+		if fault, known := faultOf[chapter.Number()]; known {
 			patterns = append(patterns, fmt.Sprintf("^TestFaults$/^%s$/^%s_", chapter.Name, fault))
 		}
 	}

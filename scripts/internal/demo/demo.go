@@ -40,13 +40,15 @@ const (
 type Demo struct {
 	Root    string // of the repository
 	Chapter chapters.Chapter
-	Program program.Program // the chapter's
-	Binary  string          // the built program
 	Cluster cluster.Backend
-	Kubectl cluster.Kubectl // for the cluster
-	Out     io.Writer       // gets the narration
+	// Build builds the chapter's program, and returns its path.
+	Build func(context.Context, program.Program) (binary string, err error)
+	Out   io.Writer // gets the narration
 
 	tour
+	program    program.Program
+	binary     string
+	kubectl    cluster.Kubectl
 	kubeconfig string // the program's
 	client     kubernetes.Interface
 	dynamic    dynamic.Interface
@@ -57,6 +59,13 @@ type Demo struct {
 // Run gives the tour. It returns an error if a step doesn't have the expected result.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	d.log = audit.Log{Path: d.Cluster.AuditLog()}
+	d.kubectl = cluster.KubectlFor(d.Root, d.Cluster)
+	if d.program, err = program.OfChapter(d.Chapter); err != nil {
+		return err
+	}
+	if d.binary, err = d.Build(ctx, d.program); err != nil {
+		return err
+	}
 	if d.tour, err = tourOf(d.Chapter, d.Root); err != nil {
 		return err
 	}
@@ -70,7 +79,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return err
 	}
-	err = program.CheckOthers(ctx, d.Cluster, d.Kubectl, d.Chapter.Kind(), namespace, os.Stderr)
+	err = program.CheckOthers(ctx, d.Cluster, d.kubectl, d.Chapter.Kind(), namespace, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -97,7 +106,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	}
 	d.heading("All %d steps held.", steps)
 	fmt.Fprintf(d.Out, "Next, run the program yourself: ./scripts/workshop run %s\nThen read %s.\n",
-		d.Chapter.Number(), d.relative(filepath.Join(d.Chapter.Dir, "README.md")))
+		d.Chapter.Number(), ui.Relative(d.Root, filepath.Join(d.Chapter.Dir, "README.md")))
 	return nil
 }
 
@@ -121,11 +130,6 @@ func (d *Demo) runPart(ctx context.Context, first int, steps []step) error {
 		}
 	}
 	return nil
-}
-
-// relative makes paths in a text relative to the repository's root.
-func (d *Demo) relative(text string) string {
-	return strings.ReplaceAll(text, d.Root+string(filepath.Separator), "")
 }
 
 // runStep does one step, waits for its result, and shows it.
@@ -155,7 +159,7 @@ func (d *Demo) runStep(ctx context.Context, number int, s step) error {
 	}
 	for _, condition := range s.waitFor {
 		wait := append([]string{"--namespace", namespace, "wait", "--timeout", "60s"}, condition...)
-		if _, err := d.Kubectl.Run(ctx, wait...); err != nil {
+		if _, err := d.kubectl.Run(ctx, wait...); err != nil {
 			return err
 		}
 	}
@@ -221,8 +225,8 @@ func (d *Demo) follow(ctx context.Context, deployment, since string, label func(
 // show runs a kubectl command and shows it with its output, as in a terminal.
 func (d *Demo) show(ctx context.Context, args ...string) error {
 	fmt.Fprintln(d.Out)
-	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", d.relative(strings.Join(args, " ")))
-	output, err := d.Kubectl.Run(ctx, append([]string{"--namespace", namespace}, args...)...)
+	color.New(color.FgCyan).Fprintf(d.Out, "  $ kubectl %s\n", ui.Relative(d.Root, strings.Join(args, " ")))
+	output, err := d.kubectl.Run(ctx, append([]string{"--namespace", namespace}, args...)...)
 	if err == nil && strings.TrimSpace(output) == "" {
 		output = "No resources found."
 	}

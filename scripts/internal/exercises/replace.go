@@ -15,13 +15,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/problem"
-	"example.com/operators/scripts/internal/process"
 )
-
-// Committed returns exercise.go as in the last commit, which is what the learner was given.
-func (e Exercise) Committed(ctx context.Context) ([]byte, error) {
-	return process.Git(ctx, e.Dir(), "cat-file", "blob", "HEAD:./"+ExerciseFile)
-}
 
 // Reset restores the committed exercise.go. If the learner's file differs, it is kept at the
 // returned path, relative to root.

@@ -1,6 +1,6 @@
-// The tests' fake API server.
-
 package faultproxy
+
+// The tests' fake API server.
 
 import (
 	"fmt"

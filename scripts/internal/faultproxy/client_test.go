@@ -1,6 +1,6 @@
-// The client's side in tests: how it gets to the proxy, and what it asks there.
-
 package faultproxy
+
+// The client's side in tests: how it gets to the proxy, and what it asks there.
 
 import (
 	"bufio"
@@ -48,7 +48,7 @@ func startProxy(t *testing.T, target *rest.Config) *Proxy {
 func through(t *testing.T, proxy *Proxy, original string) *rest.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := proxy.writeKubeconfig(original, path); err != nil {
+	if err := proxy.WriteKubeconfig(original, path); err != nil {
 		t.Fatal(err)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", path)

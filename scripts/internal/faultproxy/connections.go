@@ -1,7 +1,7 @@
+package faultproxy
+
 // The program's TCP connections. The proxy knows them, so it can close or freeze them, whatever TLS
 // and HTTP/2 do above them.
-
-package faultproxy
 
 import (
 	"context"

@@ -1,8 +1,8 @@
+package faultproxy
+
 // One request's way through the proxy: the proxy parses it, applies the rules that are in force,
 // sends it to the server, applies rules to the answer, and passes that on. If anything fails
 // midway, the proxy closes the connection, as a server that dies does.
-
-package faultproxy
 
 import (
 	"context"

@@ -1,6 +1,7 @@
-// What all faults share. To the proxy, a fault is a set of rules: what happens to which requests.
-
 package faultproxy
+
+// What all faults share, and the rules that most of them consist of: what happens to which requests.
+// The other faults act on the client's connections.
 
 import (
 	"context"

@@ -1,8 +1,8 @@
+package faultproxy
+
 // The faults. A connection fault hits everything on the connection. With HTTP/2, that is all of a
 // client's requests, writes in flight included. A watch fault leaves the connection and its other
 // requests alone. A fault that fails single requests spares Leases and Events.
-
-package faultproxy
 
 import (
 	"net/http"

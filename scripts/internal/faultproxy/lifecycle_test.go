@@ -1,6 +1,6 @@
-// A proxy's start and end, and faults at any time between.
-
 package faultproxy
+
+// A proxy's start and end, and faults at any time between.
 
 import (
 	"net"

@@ -1,6 +1,6 @@
-// What all tests share: the environment, a check for leaks, and waiting with a timeout.
-
 package faultproxy
+
+// What all tests share: the environment, a check for leaks, and waiting with a timeout.
 
 import (
 	"context"

@@ -100,20 +100,6 @@ func Start(target *rest.Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Before starts a proxy, and writes a kubeconfig for it to path: a copy of original with the proxy as
-// its cluster. The user in original must have a token.
-func Before(target *rest.Config, original, path string) (*Proxy, error) {
-	p, err := Start(target)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.writeKubeconfig(original, path); err != nil {
-		p.Close()
-		return nil, err
-	}
-	return p, nil
-}
-
 func (p *Proxy) newForward(server *url.URL) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -146,8 +132,9 @@ func (p *Proxy) Close() {
 	p.transport.CloseIdleConnections()
 }
 
-// writeKubeconfig copies original to path, readable by this user only, with the proxy as its cluster.
-func (p *Proxy) writeKubeconfig(original, path string) error {
+// WriteKubeconfig copies original to path, readable by this user only, with the proxy as its cluster.
+// The user in original must have a token.
+func (p *Proxy) WriteKubeconfig(original, path string) error {
 	config, err := clientcmd.LoadFromFile(original)
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)

@@ -1,6 +1,6 @@
-// What a request is about, read from its URL as the API server does, and from the body of a write.
-
 package faultproxy
+
+// What a request is about, read from its URL as the API server does, and from the body of a write.
 
 import (
 	"bytes"

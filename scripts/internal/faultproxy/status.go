@@ -1,7 +1,7 @@
+package faultproxy
+
 // Answers that the proxy gives in the server's place, and the encoding of watch events: where one
 // ends and the next begins, and how to write an ERROR.
-
-package faultproxy
 
 import (
 	"bufio"

@@ -1,7 +1,7 @@
+package faultproxy
+
 // A watch that passes through the proxy event by event, so that a fault acts between two events and
 // never within one. status.go finds where events end.
-
-package faultproxy
 
 import (
 	"bufio"

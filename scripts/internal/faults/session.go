@@ -25,8 +25,8 @@ const (
 	quietPeriod = time.Second
 	// settleTimeout is how long that may take.
 	settleTimeout = time.Minute
-	// watches is how many a settled program has open: one of its kind and one of Deployments.
-	watches = 2
+	// fewestWatches is how many a settled program has open: one of its kind and one of Deployments.
+	fewestWatches = 2
 )
 
 type Session struct {
@@ -103,7 +103,7 @@ func (s *session) untilIdle(ctx context.Context) error {
 	return wait.PollUntilContextTimeout(ctx, quietPeriod, settleTimeout, true, func(context.Context) (bool, error) {
 		before := sent
 		sent = len(slices.DeleteFunc(proxy.Requests(), audit.Request.IsElection))
-		return sent == before && proxy.Watches() >= watches, nil
+		return sent == before && proxy.Watches() >= fewestWatches, nil
 	})
 }
 
@@ -153,7 +153,7 @@ func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func
 
 func (s *session) start() error {
 	s.replica.Proxy.Follow(s.request)
-	return s.replica.Start(process.Options{
+	return s.replica.Start(operator.Options{
 		Binary: s.Binary,
 		Args:   append([]string{"--kubeconfig", s.replica.Kubeconfig}, s.Flags...),
 		Output: &process.Lines{Do: func(line string) { s.print(theProgram, "%s", withoutStamp(line)) }},

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shirou/gopsutil/v4/disk"
-
 	"example.com/operators/scripts/internal/process"
 )
 
@@ -46,7 +44,7 @@ func NewControlPlane(root string) *ControlPlane {
 
 // IsBuilt reports whether the program is there, and was built from the present go.mod and main.go.
 func (c *ControlPlane) IsBuilt() (bool, error) {
-	want, err := c.Stamp()
+	want, err := c.stamp()
 	if err != nil {
 		return false, err
 	}
@@ -58,8 +56,8 @@ func (c *ControlPlane) IsBuilt() (bool, error) {
 	return err == nil, nil
 }
 
-// Stamp returns a hash of the program's source.
-func (c *ControlPlane) Stamp() (string, error) {
+// stamp returns a hash of the program's source.
+func (c *ControlPlane) stamp() (string, error) {
 	hash := sha256.New()
 	for _, name := range []string{"go.mod", "main.go"} {
 		data, err := os.ReadFile(filepath.Join(c.Module, name))
@@ -108,7 +106,7 @@ func (c *ControlPlane) Build(ctx context.Context, waiting func(holder string), p
 			return err
 		}
 	}
-	stamp, err := c.Stamp()
+	stamp, err := c.stamp()
 	if err != nil {
 		return err
 	}
@@ -143,27 +141,4 @@ func (c *ControlPlane) linkerFlags(ctx context.Context) (string, error) {
 	minor, _, _ := strings.Cut(rest, ".")
 	const at = " -X k8s.io/component-base/version."
 	return "-s -w" + at + "gitVersion=" + version + at + "gitMajor=" + major + at + "gitMinor=" + minor, nil
-}
-
-const gib = 1 << 30
-
-// The disk space for a first build, in bytes: 3.4 GiB in Go's cache and 0.6 in .workshop, and a
-// reserve for a cluster.
-const (
-	NeededInCache    = 5 * gib
-	NeededInWorkshop = 1 * gib
-)
-
-// CheckFree returns an error if the disk of dir, which need not exist yet, has too little space left.
-func CheckFree(dir string, needed uint64, purpose string) error {
-	usage, err := disk.Usage(dir)
-	for parent := filepath.Dir(dir); err != nil && parent != dir; parent = filepath.Dir(dir) {
-		dir = parent
-		usage, err = disk.Usage(dir)
-	}
-	if err != nil || usage.Free >= needed {
-		return err
-	}
-	left, need := float64(usage.Free)/gib, float64(needed)/gib
-	return fmt.Errorf("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, left, need, purpose)
 }

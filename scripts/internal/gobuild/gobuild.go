@@ -52,7 +52,7 @@ type Build struct {
 func (b Build) Run(ctx context.Context) error {
 	args := []string{"build", "-v", "-p", strconv.Itoa(runtime.NumCPU()), "-mod=readonly", "-buildvcs=false"}
 	cmd := b.command(ctx, append(args, b.Args...)...)
-	watch := NewWatcher(b.Progress)
+	watch := newWatcher(b.Progress)
 	cmd.Stderr = watch
 	counting, stop := context.WithCancel(ctx)
 	if b.Progress != nil {

@@ -40,8 +40,8 @@ func (p Progress) String() string {
 // lastMessages is how many of go's last messages an error shows.
 const lastMessages = 20
 
-// Watcher reads the output of `go build -v`: packages compiled, modules fetched, and messages.
-type Watcher struct {
+// watcher reads the output of `go build -v`: packages compiled, modules fetched, and messages.
+type watcher struct {
 	process.Lines
 	report   func(Progress)
 	messages []string // the last lines that are neither
@@ -51,17 +51,17 @@ type Watcher struct {
 	compiled sets.Set[string]
 }
 
-// NewWatcher returns a Watcher that calls report, which may be nil, on progress.
-func NewWatcher(report func(Progress)) *Watcher {
+// newWatcher returns a watcher that calls report, which may be nil, on progress.
+func newWatcher(report func(Progress)) *watcher {
 	if report == nil {
 		report = func(Progress) {}
 	}
-	w := &Watcher{report: report, compiled: sets.New[string]()}
+	w := &watcher{report: report, compiled: sets.New[string]()}
 	w.Do = w.read
 	return w
 }
 
-func (w *Watcher) read(line string) {
+func (w *watcher) read(line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -82,7 +82,7 @@ func (w *Watcher) read(line string) {
 
 // count asks go how many packages it has to compile. A build that takes less than a second isn't
 // counted.
-func (b Build) count(ctx context.Context, w *Watcher) {
+func (b Build) count(ctx context.Context, w *watcher) {
 	select {
 	case <-ctx.Done():
 		return
@@ -107,7 +107,7 @@ func (b Build) Stale(ctx context.Context) (stale []string, err error) {
 
 // counted learns what the build compiles, besides the packages that it had compiled before go list
 // looked.
-func (w *Watcher) counted(stale []string) {
+func (w *watcher) counted(stale []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.progress.Of = w.compiled.Union(sets.New(stale...)).Len()

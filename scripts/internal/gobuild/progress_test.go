@@ -31,7 +31,7 @@ func TestWatcher(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got string
-			w := NewWatcher(func(p Progress) { got = p.String() })
+			w := newWatcher(func(p Progress) { got = p.String() })
 			for _, piece := range test.output {
 				if _, err := io.WriteString(w, piece); err != nil {
 					t.Fatal(err)

@@ -104,9 +104,6 @@ func Run(ctx context.Context, r Request) (Results, error) {
 	command := process.NewCommand(ctx, grace, "go", append([]string{"test", "-json"}, r.Args...)...)
 	command.Dir = r.Dir
 	command.Env = slices.Concat(os.Environ(), r.Env)
-	if slices.Contains(r.Args, "-race") {
-		command.Env = append(command.Env, "CGO_ENABLED=1") // the race detector needs cgo
-	}
 	reading := reader{packages: map[string]*Package{}, builds: map[string][]byte{}, progress: r.Progress}
 	var stderr strings.Builder
 	command.Stdout, command.Stderr = &process.Lines{Do: reading.take}, &stderr

@@ -15,15 +15,15 @@ type Check struct {
 	// Promise is a sentence that is true if the check passes, and Why says what goes wrong otherwise.
 	Promise string `json:"promise"`
 	Why     string `json:"-"`
-	// Lesson is where the course teaches it: a path in the repository, with an anchor.
+	// Lesson is where the course teaches it: a path in the repository.
 	Lesson string `json:"-"`
 
 	// Alone says that no other check may run at the same time, and IsFault that the check is about a
 	// fault of the catalogue.
 	Alone, IsFault bool `json:"-"`
-	// needs is the field of judge.yaml without which the check doesn't apply, or "".
-	needs string
-	run   func(*scenario)
+	// requires is the field of judge.yaml without which the check doesn't apply, or "".
+	requires string
+	run      func(*scenario)
 }
 
 // NotFor returns why an operator with this judge.yaml can't be judged by the check, or "".
@@ -37,10 +37,10 @@ func (c Check) NotFor(config *Config) string {
 		"endpoints":     config.Endpoints != Endpoints{},
 		"cost":          len(config.Cost) > 0,
 	}
-	if has[c.needs] {
+	if has[c.requires] {
 		return ""
 	}
-	return "judge.yaml has no " + c.needs
+	return "judge.yaml has no " + c.requires
 }
 
 // All returns all checks, in the order of the report.

@@ -22,9 +22,9 @@ func accessChecks() []Check {
 			Promise: "the operator has every permission that it uses, and uses every permission that it has",
 			Why: "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps " +
 				"an attacker who takes over the operator.",
-			Lesson: "03-workqueue/README.md",
-			needs:  "permissions",
-			run:    permissionsAreUsed,
+			Lesson:   "03-workqueue/README.md",
+			requires: "permissions",
+			run:      permissionsAreUsed,
 		},
 		{
 			Name:    "reads",

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,22 +16,22 @@ import (
 func costChecks() []Check {
 	return []Check{
 		{
-			Name:    "endpoints",
-			Promise: "the endpoints for metrics and probes respond",
-			Why:     "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
-			Lesson:  "05-controller-runtime/more/production.md",
-			needs:   "endpoints",
-			run:     endpointsRespond,
+			Name:     "endpoints",
+			Promise:  "the endpoints for metrics and probes respond",
+			Why:      "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
+			Lesson:   "05-controller-runtime/more/production.md",
+			requires: "endpoints",
+			run:      endpointsRespond,
 		},
 		{
 			Name:    "cost",
 			Promise: "requests, CPU time and memory grow no faster than the number of objects",
 			Why: "Code that is fine with ten objects may be quadratic, for example because the operator lists all " +
 				"objects each time it works on one of them, or because its cache lacks an index.",
-			Lesson: "02-informers/README.md",
-			Alone:  true,
-			needs:  "cost",
-			run:    costGrowsLinearly,
+			Lesson:   "02-informers/README.md",
+			Alone:    true,
+			requires: "cost",
+			run:      costGrowsLinearly,
 		},
 	}
 }
@@ -62,30 +61,6 @@ func get(url string) error {
 		return fmt.Errorf("GET %s: %s: %s", url, response.Status, content)
 	}
 	return nil
-}
-
-// usage is what an operator has used, in all or for each of some objects.
-type usage struct {
-	requests float64
-	cpu      float64 // in ms
-	memory   float64 // in KiB
-}
-
-// usage returns what a replica has used so far.
-func (s *scenario) usage(r *replica) usage {
-	p, err := process.NewProcessWithContext(s.ctx, int32(r.PID()))
-	s.must(err)
-	times, err := p.TimesWithContext(s.ctx)
-	s.must(err)
-	memory, err := p.MemoryInfoWithContext(s.ctx)
-	s.must(err)
-	return usage{float64(len(r.Proxy.Requests())), (times.User + times.System) * 1000, float64(memory.RSS) / (1 << 10)}
-}
-
-// forEach returns what has been used since before, for each of that many objects.
-func (u usage) forEach(objects int, before usage) usage {
-	count := float64(objects)
-	return usage{(u.requests - before.requests) / count, (u.cpu - before.cpu) / count, (u.memory - before.memory) / count}
 }
 
 func costGrowsLinearly(s *scenario) {

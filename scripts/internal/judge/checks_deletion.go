@@ -120,8 +120,8 @@ func nothingWhileDeleting(s *scenario) {
 		"a sample isn't gone after its deletion is no longer held up")
 }
 
-// clusters are the finalizers that the API server adds itself, for the garbage collector.
-var clusters = []string{metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents}
+// serversFinalizers are the finalizers that the API server adds itself, for the garbage collector.
+var serversFinalizers = []string{metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents}
 
 // foundLateFinalizers is a finding for each finalizer that the operator adds, or tries to, to an
 // object that is being deleted.
@@ -134,7 +134,7 @@ func (s *scenario) foundLateFinalizers(began time.Time) {
 			continue
 		}
 		for _, finalizer := range v.object.GetFinalizers() {
-			if !slices.Contains(slices.Concat(known, clusters), finalizer) {
+			if !slices.Contains(slices.Concat(known, serversFinalizers), finalizer) {
 				s.found(Error, []Evidence{{v.at, title(v.object), asYAML(v.object)}},
 					"the finalizer %s is added to a %s that is being deleted", finalizer, v.object.GetKind())
 			}
@@ -162,7 +162,9 @@ func (s *scenario) foundLeft(
 		if now == nil {
 			continue
 		}
-		isHeld := slices.ContainsFunc(now.GetFinalizers(), func(f string) bool { return !slices.Contains(clusters, f) })
+		isHeld := slices.ContainsFunc(now.GetFinalizers(), func(finalizer string) bool {
+			return !slices.Contains(serversFinalizers, finalizer)
+		})
 		if isDeleted := now.GetDeletionTimestamp() != nil; isDeleted && isHeld || !isDeleted && stays(now) {
 			left = append(left, Evidence{time.Now(), title(now) + " is left", asYAML(now)})
 		}

@@ -21,7 +21,7 @@ func faultChecks() (checks []Check) {
 			IsFault: true, run: func(s *scenario) { survives(s, fault) },
 		}
 		if fault.Replicas {
-			check.needs = "secondReplica"
+			check.requires = "secondReplica"
 			check.run = func(s *scenario) { leaderSuffers(s, fault) }
 		}
 		switch {
@@ -129,15 +129,6 @@ func (s *scenario) exhaust(fault *faultproxy.Fault, limit time.Duration) {
 	}
 }
 
-// counts returns how many objects of each kind a sample owns.
-func (s *scenario) counts(sample *unstructured.Unstructured) map[string]int {
-	counts := map[string]int{}
-	for _, object := range s.owned(sample) {
-		counts[object.GetKind()]++
-	}
-	return counts
-}
-
 // foundDuplicates is a finding for each kind of which the sample owns more objects than usual.
 func (s *scenario) foundDuplicates(
 	began time.Time, sample *unstructured.Unstructured, usual map[string]int, when string,
@@ -147,19 +138,6 @@ func (s *scenario) foundDuplicates(
 			s.broken(began, sample, "%s, a sample has too many objects of kind %s", when, kind)
 		}
 	}
-}
-
-// interfereOnce changes one field that the operator owns. The function that it returns returns nil
-// when that is reverted.
-func (s *scenario) interfereOnce(sample *unstructured.Unstructured) (reverted func() error) {
-	for _, object := range s.owned(sample) {
-		for _, d := range s.drifts(object) {
-			if reverted := s.interfere(sample, object, d); reverted != nil {
-				return reverted
-			}
-		}
-	}
-	return func() error { return nil }
 }
 
 // survivesKills kills the operator after its first write for a new sample, after its second one for

@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-
-	"example.com/operators/scripts/internal/audit"
 )
 
 func otherPeopleChecks() []Check {
@@ -48,9 +46,9 @@ func otherPeopleChecks() []Check {
 				"tight loop",
 			Why: "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the " +
 				"API server busy until then.",
-			Lesson: "03-workqueue/README.md",
-			needs:  "badInput",
-			run:    badInputIsRefused,
+			Lesson:   "03-workqueue/README.md",
+			requires: "badInput",
+			run:      badInputIsRefused,
 		},
 	}
 }
@@ -251,23 +249,6 @@ func disappears(versions []snapshot, annotation string) bool {
 		present = has
 	}
 	return false
-}
-
-// An operator loops if it sends more than loop requests per second. On a slow machine it gets fewer
-// answers, so it also loops if it never pauses for this long. One that retries with a backoff does.
-const (
-	loop  = 10
-	pause = time.Second / 2
-)
-
-// longestPause returns the longest time between two of these things: the start, the answer to a
-// request, and the end. The requests are in the order of their answers.
-func longestPause(start time.Time, requests []audit.Request, end time.Time) (longest time.Duration) {
-	for _, request := range requests {
-		longest = max(longest, request.Answered.Sub(start))
-		start = request.Answered
-	}
-	return max(longest, end.Sub(start))
 }
 
 func badInputIsRefused(s *scenario) {

@@ -16,12 +16,12 @@ import (
 func replicaChecks() []Check {
 	return []Check{
 		{
-			Name:    "frozen-leader",
-			Promise: "a leader whose connections froze writes nothing after another replica has taken over",
-			Why:     "If a leader doesn't notice that its lease has expired, there are two leaders.",
-			Lesson:  "03-workqueue/README.md",
-			needs:   "secondReplica",
-			run:     frozenLeaderStops,
+			Name:     "frozen-leader",
+			Promise:  "a leader whose connections froze writes nothing after another replica has taken over",
+			Why:      "If a leader doesn't notice that its lease has expired, there are two leaders.",
+			Lesson:   "03-workqueue/README.md",
+			requires: "secondReplica",
+			run:      frozenLeaderStops,
 		},
 		{
 			Name:    "sigterm",

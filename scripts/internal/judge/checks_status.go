@@ -19,9 +19,9 @@ func statusChecks() []Check {
 			Why: "Without observedGeneration, nobody can tell whether a status is about the current spec or an " +
 				"older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end " +
 				"of the previous rollout for the end of the new one.",
-			Lesson: "03-workqueue/README.md",
-			needs:  "mutations",
-			run:    generationIsObserved,
+			Lesson:   "03-workqueue/README.md",
+			requires: "mutations",
+			run:      generationIsObserved,
 		},
 		{
 			Name:    "conditions",
@@ -126,16 +126,6 @@ func observedGeneration(object *unstructured.Unstructured) (generation int64, fo
 		}
 	}
 	return generation, found
-}
-
-func conditions(object *unstructured.Unstructured) (all []map[string]any) {
-	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, one := range list {
-		if condition, ok := one.(map[string]any); ok {
-			all = append(all, condition)
-		}
-	}
-	return all
 }
 
 func conditionsAreWellFormed(s *scenario) {

@@ -5,14 +5,10 @@ package judge
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
-	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
@@ -31,9 +27,9 @@ func workChecks() []Check {
 			Promise: "each change to a sample reaches the objects that it owns",
 			Why: "The spec is how users tell the operator what to do. If a change to it has no effect, they can't " +
 				"tell a slow operator from a broken one.",
-			Lesson: "01-raw-watch/README.md",
-			needs:  "mutations",
-			run:    mutationsReach,
+			Lesson:   "01-raw-watch/README.md",
+			requires: "mutations",
+			run:      mutationsReach,
 		},
 		{
 			Name:    "drift",
@@ -117,35 +113,6 @@ func converges(s *scenario) {
 	s.foundCrashes()
 }
 
-// broken is a finding about an object, whose evidence is what has happened since began.
-func (s *scenario) broken(began time.Time, object *unstructured.Unstructured, format string, args ...any) {
-	s.found(Error, s.evidence(began, object), format, args...)
-}
-
-// evidence is what the operator has sent since then, and the object as it is. If a finding can't
-// show all of the requests, those about this object take precedence.
-func (s *scenario) evidence(since time.Time, object *unstructured.Unstructured) (evidence []Evidence) {
-	requests := s.writes(since)
-	if len(requests) == 0 {
-		requests = s.requests()
-	}
-	slices.SortStableFunc(requests, func(x, y audit.Request) int { return s.distance(x, object) - s.distance(y, object) })
-	slices.SortStableFunc(requests[:min(len(requests), mostShown)], inOrder)
-	evidence = asEvidence(requests)
-	if now := s.history.now(object); now != nil {
-		evidence = append(evidence, Evidence{time.Now(), title(now) + " now", asYAML(now)})
-	}
-	return append(evidence, s.crashes()...)
-}
-
-// distance is 0 for a request about the object, and 1 for others.
-func (s *scenario) distance(r audit.Request, object *unstructured.Unstructured) int {
-	if r.Name == object.GetName() && r.GroupResource() == s.mapping(object).Resource.GroupResource() {
-		return 0
-	}
-	return 1
-}
-
 func mutationsReach(s *scenario) {
 	s.start()
 	for i, m := range s.config.Mutations {
@@ -161,41 +128,6 @@ func mutationsReach(s *scenario) {
 				m.Name, plain(err))
 		}
 	}
-}
-
-// hasEffect returns nil if the objects that the sample owns are as the mutation's expectations say.
-func (s *scenario) hasEffect(sample *unstructured.Unstructured, m Mutation) error {
-	now := s.history.now(sample)
-	if now == nil {
-		return fmt.Errorf("%s is gone", title(sample))
-	}
-	owned, counts := s.owned(now), s.counts(now)
-	for _, e := range m.Expect {
-		if err := e.holds(owned, now); err != nil {
-			return err
-		}
-		if count := counts[e.Kind]; e.Count != nil && count != *e.Count {
-			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.Kind, count, *e.Count)
-		}
-	}
-	return nil
-}
-
-// holds returns nil if one of the objects that a sample owns is as the expression says.
-func (e Expectation) holds(owned []*unstructured.Unstructured, sample *unstructured.Unstructured) error {
-	if e.CEL == nil {
-		return nil
-	}
-	err := fmt.Errorf("there is no %s", e.Kind)
-	for _, object := range owned {
-		if object.GetKind() != e.Kind {
-			continue
-		}
-		if err = e.CEL.holds(object, sample); err == nil {
-			return nil
-		}
-	}
-	return err
 }
 
 func driftIsReverted(s *scenario) {
@@ -220,26 +152,6 @@ func driftIsReverted(s *scenario) {
 	if tried == 0 {
 		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, " +
 			"set by the operator, and not immutable")
-	}
-}
-
-// interfere changes a field of an object that the sample owns, and returns a function that returns
-// nil when the operator has reverted that. It returns nil if the object has just changed.
-func (s *scenario) interfere(sample, object *unstructured.Unstructured, d drift) (reverted func() error) {
-	s.step("change %s of %s by hand, from %v to %v", d, title(object), d.was, d.becomes)
-	if _, err := s.tryPatch(object, types.JSONPatchType, d.patch); err != nil {
-		s.step("%v", err)
-		return nil
-	}
-	return func() error {
-		now := s.nowOrReplaced(sample, object)
-		if now == nil {
-			return fmt.Errorf("%s is gone", title(object))
-		}
-		if value := d.in(now); fmt.Sprint(value) != fmt.Sprint(d.was) {
-			return fmt.Errorf("%s of %s is %v", d, title(now), value)
-		}
-		return nil
 	}
 }
 

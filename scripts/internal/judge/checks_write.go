@@ -4,10 +4,7 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -82,7 +79,7 @@ func staysQuiet(s *scenario) {
 		}},
 	}
 	for _, occasion := range occasions {
-		writes := s.writesTwice(func(round int) {
+		writes := s.writesTwice(writesOrReports, func(round int) {
 			lasts := s.config.Limits.Quiet
 			if round == 1 {
 				lasts /= time.Duration(len(occasions))
@@ -98,13 +95,20 @@ func staysQuiet(s *scenario) {
 	s.foundCrashes()
 }
 
-// writesTwice returns what the operator writes meanwhile, if it does so in both of two rounds. On a
-// busy machine, what it writes in the first round can be late, and about something earlier.
-func (s *scenario) writesTwice(do func(round int)) (writes []audit.Request) {
+// writesOrReports also accepts Events, which an operator may send once, but not each time that it
+// checks its objects.
+func writesOrReports(r audit.Request) bool {
+	return r.ChangesObjects() || r.IsWrite() && r.GroupResource().Resource == "events"
+}
+
+// writesTwice returns the requests that the operator sends meanwhile and that include accepts, if it
+// does so in both of two rounds. On a busy machine, what it writes in the first round can be late, and
+// about something earlier.
+func (s *scenario) writesTwice(include func(audit.Request) bool, do func(round int)) (writes []audit.Request) {
 	for round := 1; round <= 2; round++ {
 		began := time.Now()
 		do(round)
-		if writes = s.writes(began); len(writes) == 0 || s.settle() != nil {
+		if writes = s.since(began, include); len(writes) == 0 || s.settle() != nil {
 			break
 		}
 	}
@@ -113,7 +117,7 @@ func (s *scenario) writesTwice(do func(round int)) (writes []audit.Request) {
 
 func restartsQuietly(s *scenario) {
 	s.startWith("restarted")
-	writes := s.writesTwice(func(int) {
+	writes := s.writesTwice(audit.Request.ChangesObjects, func(int) { // Events may report a new leader
 		s.step("stop the operator")
 		s.replicas[len(s.replicas)-1].Stop()
 		again := s.start()
@@ -123,26 +127,6 @@ func restartsQuietly(s *scenario) {
 	if len(writes) > 0 {
 		s.found(Error, asEvidence(writes), "after a restart, the operator writes although nothing has changed")
 	}
-}
-
-// watches returns nil if the replica has begun a watch of samples after that time.
-func (s *scenario) watches(r *replica, when time.Time) error {
-	isNewWatch := func(r audit.Request) bool {
-		isWatch := r.Verb == "watch" && r.Code < 300
-		return isWatch && slices.Contains(names(s.ofSamples), r.Resource) && r.Received.After(when)
-	}
-	if !slices.ContainsFunc(r.Proxy.Requests(), isNewWatch) {
-		return fmt.Errorf("the operator doesn't watch %s again", s.ofSamples[0].Resource)
-	}
-	return nil
-}
-
-// names are the names of resources, such as deployments.
-func names(resources []schema.GroupVersionResource) (names []string) {
-	for _, resource := range resources {
-		names = append(names, resource.Resource)
-	}
-	return names
 }
 
 // foundNoOps is a finding for the writes that the server has answered with the object as it was.

@@ -1,6 +1,6 @@
-// Package judge holds any operator to the course's contract. This file reads judge.yaml, which says
-// what the operator manages, and how to see that it has done its work.
 package judge
+
+// Reading judge.yaml, which says what the operator manages, and how to see that it has done its work.
 
 import (
 	"bytes"
@@ -186,4 +186,32 @@ func (r Ready) holds(sample *unstructured.Unstructured) error {
 		return nil
 	}
 	return fmt.Errorf("not true: the condition %s is True", r.Condition)
+}
+
+// conditions returns the conditions in an object's status.
+func conditions(object *unstructured.Unstructured) (all []map[string]any) {
+	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, one := range list {
+		if condition, ok := one.(map[string]any); ok {
+			all = append(all, condition)
+		}
+	}
+	return all
+}
+
+// holds returns nil if one of the objects that a sample owns is as the expression says.
+func (e Expectation) holds(owned []*unstructured.Unstructured, sample *unstructured.Unstructured) error {
+	if e.CEL == nil {
+		return nil
+	}
+	err := fmt.Errorf("there is no %s", e.Kind)
+	for _, object := range owned {
+		if object.GetKind() != e.Kind {
+			continue
+		}
+		if err = e.CEL.holds(object, sample); err == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -4,7 +4,6 @@ package judge
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/tools/cache"
+
+	"example.com/operators/scripts/internal/operator"
 )
 
 // snapshot is an object as it was at some time. Of a deleted object, it is the last one.
@@ -36,36 +35,15 @@ type history struct {
 	present  map[types.UID]*unstructured.Unstructured
 }
 
-// follow begins to watch, and returns when all objects that exist are known. It ends with ctx.
+// follow begins to watch, and returns when the existing objects are listed. It ends with ctx.
 func follow(
 	ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource,
 ) (*history, error) {
 	h := &history{present: map[types.UID]*unstructured.Unstructured{}}
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
-	for _, resource := range resources {
-		_, err := factory.ForResource(resource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { h.add(watch.Added, object) },
-			UpdateFunc: func(_, object any) { h.add(watch.Modified, object) },
-			DeleteFunc: func(object any) { h.add(watch.Deleted, object) },
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	factory.Start(ctx.Done())
-	for resource, synced := range factory.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			return nil, fmt.Errorf("watch %s in namespace %s: %w", resource.Resource, namespace, context.Cause(ctx))
-		}
-	}
-	return h, nil
+	return h, operator.Follow(ctx, client, namespace, resources, h.add)
 }
 
-func (h *history) add(event watch.EventType, object any) {
-	if last, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
-		object = last.Obj
-	}
-	version := object.(*unstructured.Unstructured)
+func (h *history) add(event watch.EventType, version *unstructured.Unstructured) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	before := h.present[version.GetUID()]

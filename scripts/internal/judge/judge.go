@@ -1,3 +1,11 @@
+// Package judge holds any operator to the course's contract.
+//
+//   - What to judge: judge.yaml (config.go, cel.go, manifests.go), and how to draft it (init.go).
+//   - The checks: their list (checks.go), and their code by the question that they ask (checks_*.go).
+//   - What checks are written with: a scenario, its objects, fields, history, replicas and their
+//     requests, and waits (scenario.go and the files of these names).
+//   - One run: all checks (judge.go), and each of them (attempt.go).
+//   - What is found: result.go, report.go, and the formats (html.go, junit.go, baseline.go).
 package judge
 
 // One run of the judge: it prepares the cluster, and runs the checks.

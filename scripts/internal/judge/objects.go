@@ -170,3 +170,63 @@ func refersTo(object, owner *unstructured.Unstructured) bool {
 	isOwner := func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() }
 	return slices.ContainsFunc(object.GetOwnerReferences(), isOwner)
 }
+
+// counts returns how many objects of each kind a sample owns.
+func (s *scenario) counts(sample *unstructured.Unstructured) map[string]int {
+	counts := map[string]int{}
+	for _, object := range s.owned(sample) {
+		counts[object.GetKind()]++
+	}
+	return counts
+}
+
+// interfereOnce changes one field that the operator owns. The function that it returns returns nil
+// when that is reverted.
+func (s *scenario) interfereOnce(sample *unstructured.Unstructured) (reverted func() error) {
+	for _, object := range s.owned(sample) {
+		for _, d := range s.drifts(object) {
+			if reverted := s.interfere(sample, object, d); reverted != nil {
+				return reverted
+			}
+		}
+	}
+	return func() error { return nil }
+}
+
+// interfere changes a field of an object that the sample owns, and returns a function that returns
+// nil when the operator has reverted that. It returns nil if the object has just changed.
+func (s *scenario) interfere(sample, object *unstructured.Unstructured, d drift) (reverted func() error) {
+	s.step("change %s of %s by hand, from %v to %v", d, title(object), d.was, d.becomes)
+	if _, err := s.tryPatch(object, types.JSONPatchType, d.patch); err != nil {
+		s.step("%v", err)
+		return nil
+	}
+	return func() error {
+		now := s.nowOrReplaced(sample, object)
+		if now == nil {
+			return fmt.Errorf("%s is gone", title(object))
+		}
+		if value := d.in(now); fmt.Sprint(value) != fmt.Sprint(d.was) {
+			return fmt.Errorf("%s of %s is %v", d, title(now), value)
+		}
+		return nil
+	}
+}
+
+// hasEffect returns nil if the objects that the sample owns are as the mutation's expectations say.
+func (s *scenario) hasEffect(sample *unstructured.Unstructured, m Mutation) error {
+	now := s.history.now(sample)
+	if now == nil {
+		return fmt.Errorf("%s is gone", title(sample))
+	}
+	owned, counts := s.owned(now), s.counts(now)
+	for _, e := range m.Expect {
+		if err := e.holds(owned, now); err != nil {
+			return err
+		}
+		if count := counts[e.Kind]; e.Count != nil && count != *e.Count {
+			return fmt.Errorf("the number of objects of kind %s is %d, not %d", e.Kind, count, *e.Count)
+		}
+	}
+	return nil
+}

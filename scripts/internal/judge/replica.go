@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shirou/gopsutil/v4/process"
+
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/operator"
-	"example.com/operators/scripts/internal/process"
 )
 
 // replica is a replica of the operator, behind a proxy of its own.
@@ -39,7 +40,7 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 		args = append(args, replace(arg))
 	}
 	s.step("start %s %s", filepath.Base(s.command[0]), strings.Join(args, " "))
-	s.must(behind.Start(process.Options{Binary: s.command[0], Args: args, Env: process.Pings}))
+	s.must(behind.Start(operator.Options{Binary: s.command[0], Args: args, Env: operator.Pings}))
 	e := s.config.Endpoints
 	r := &replica{behind, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
 	s.replicas = append(s.replicas, r)
@@ -71,4 +72,28 @@ func (s *scenario) freePort() string {
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	s.must(err)
 	return port
+}
+
+// usage is what an operator has used, in all or for each of some objects.
+type usage struct {
+	requests float64
+	cpu      float64 // in ms
+	memory   float64 // in KiB
+}
+
+// usage returns what a replica has used so far.
+func (s *scenario) usage(r *replica) usage {
+	p, err := process.NewProcessWithContext(s.ctx, int32(r.PID()))
+	s.must(err)
+	times, err := p.TimesWithContext(s.ctx)
+	s.must(err)
+	memory, err := p.MemoryInfoWithContext(s.ctx)
+	s.must(err)
+	return usage{float64(len(r.Proxy.Requests())), (times.User + times.System) * 1000, float64(memory.RSS) / (1 << 10)}
+}
+
+// forEach returns what has been used since before, for each of that many objects.
+func (u usage) forEach(objects int, before usage) usage {
+	count := float64(objects)
+	return usage{(u.requests - before.requests) / count, (u.cpu - before.cpu) / count, (u.memory - before.memory) / count}
 }

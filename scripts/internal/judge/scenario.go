@@ -71,7 +71,7 @@ func (s *scenario) tidy() {
 func (s *scenario) collect() {
 	for _, r := range s.replicas {
 		r.Stop()
-		if panicked := process.Panic(r.Log()); panicked != "" {
+		if panicked := operator.Panic(r.Log()); panicked != "" {
 			s.found(Error, []Evidence{{time.Now(), panicked, from(r.Log(), panicked)}}, "the operator panics")
 		}
 	}

@@ -1,7 +1,7 @@
+package judge_test
+
 // The operator that the tests judge: this test's own binary, with isOperator set. It wraps a
 // Deployment, as the chapters do, but can have one bug.
-
-package judge_test
 
 import (
 	"context"
@@ -186,6 +186,16 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 	before, missing := o.deployment.ByNamespace(namespace).Get(wantedDeployment(foo, true).GetName())
 	if missing == nil && o.bug == "it is ready too soon" { // apply may have to change it first
 		if err := o.report(ctx, foo, before.(*unstructured.Unstructured)); err != nil {
+			return err
+		}
+	}
+	if o.bug == "it sends an Event each time" {
+		event := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"generateName": name + "."},
+			"involvedObject": map[string]any{"kind": "Foo", "namespace": namespace, "name": name},
+		}}
+		events := o.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"})
+		if _, err := events.Namespace(namespace).Create(ctx, event, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}

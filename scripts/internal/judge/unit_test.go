@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/testkit"
 	"example.com/operators/scripts/internal/ui"
 )
 
@@ -241,6 +242,9 @@ func TestCatalogue(t *testing.T) {
 	for _, check := range All() {
 		if check.Promise == "" || check.Why == "" || check.Lesson == "" || check.run == nil {
 			t.Errorf("%s lacks something: %+v", check.Name, check)
+		}
+		if _, err := os.Stat(filepath.Join(testkit.Repository(), check.Lesson)); err != nil {
+			t.Errorf("%s: its lesson: %v", check.Name, err)
 		}
 		if seen[strings.ToLower(check.Name)] {
 			t.Errorf("there are two checks %s", check.Name)

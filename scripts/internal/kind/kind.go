@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/process"
@@ -64,10 +63,16 @@ func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, "audit", "audi
 
 // Exists reports whether the cluster was created here. Status says whether its container still
 // exists.
-func (c *Cluster) Exists() bool { return chapters.Exists(c.Kubeconfig()) }
+func (c *Cluster) Exists() bool {
+	_, err := os.Stat(c.Kubeconfig())
+	return err == nil
+}
 
 // Begun reports whether the cluster's creation has begun here, finished or not.
-func (c *Cluster) Begun() bool { return chapters.Exists(c.dir) }
+func (c *Cluster) Begun() bool {
+	_, err := os.Stat(c.dir)
+	return err == nil
+}
 
 func (c *Cluster) Serves(ctx context.Context) (bool, error) {
 	if !c.Exists() {

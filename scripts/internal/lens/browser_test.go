@@ -1,7 +1,7 @@
+package lens
+
 // The page in a real browser: Chromium or Chrome, if there is one. The names of these tests begin with
 // TestPage, so that they can be left out.
-
-package lens
 
 import (
 	"context"

@@ -6,7 +6,6 @@ package lens
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -14,8 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
@@ -34,35 +32,13 @@ func (s *Session) follow(ctx context.Context, namespace string) error {
 			schema.GroupVersionResource{Version: "v1", Resource: "pods"},
 			schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"})
 	}
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(s.dynamic, 0, namespace, nil)
-	for _, kind := range kinds {
-		see := func(seen any, deleted bool) {
-			if last, isTombstone := seen.(cache.DeletedFinalStateUnknown); isTombstone {
-				seen = last.Obj
-			}
-			if seen, isObject := seen.(*unstructured.Unstructured); isObject {
-				s.observer.stored(kind.Resource, seen, deleted)
-				if kind == s.resource {
-					s.list(seen.GetName(), deleted)
-				}
-			}
+	return operator.Follow(ctx, s.dynamic, namespace, kinds, func(event watch.EventType, seen *unstructured.Unstructured) {
+		deleted := event == watch.Deleted
+		s.observer.stored(plural(seen.GetKind()), seen, deleted)
+		if seen.GetKind() == s.sample.GetKind() {
+			s.list(seen.GetName(), deleted)
 		}
-		_, err := factory.ForResource(kind).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(seen any) { see(seen, false) },
-			UpdateFunc: func(_, seen any) { see(seen, false) },
-			DeleteFunc: func(seen any) { see(seen, true) },
-		})
-		if err != nil {
-			return err
-		}
-	}
-	factory.Start(ctx.Done())
-	for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			return fmt.Errorf("watch %s: %w", kind.Resource, context.Cause(ctx))
-		}
-	}
-	return nil
+	})
 }
 
 // list keeps the names of the managed objects, for the page's choice.

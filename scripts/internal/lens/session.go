@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
@@ -91,14 +90,11 @@ func Start(ctx context.Context, options Options) (s *Session, err error) {
 	if s.dynamic, err = dynamic.NewForConfig(options.Target); err != nil {
 		return nil, err
 	}
-	content, err := os.ReadFile(options.Programs[0].Chapter.Parts().Sample)
+	samples, err := operator.ReadObjects(options.Programs[0].Chapter.Parts().Sample)
 	if err != nil {
 		return nil, err
 	}
-	s.sample = &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(content, &s.sample.Object); err != nil {
-		return nil, err
-	}
+	s.sample = samples[0]
 	kind := s.sample.GroupVersionKind()
 	s.resource = kind.GroupVersion().WithResource(plural(kind.Kind))
 	s.observer = newObserver(s.Recorder, s.resource.Resource)
@@ -181,7 +177,7 @@ func (s *Session) start(p *running) error {
 	if p.Chapter.Number() >= "05" {
 		args = append(args[:4], "--zap-log-level=5", "--zap-time-encoding=rfc3339nano")
 	}
-	err := p.Start(process.Options{
+	err := p.Start(operator.Options{
 		Binary: p.Binary,
 		Args:   append(args, p.flags...),
 		Output: &process.Lines{Do: func(line string) { s.observer.logged(p.Name, line) }},

@@ -249,9 +249,6 @@ func plural(kind string) string { return strings.ToLower(kind) + "s" }
 func asText(seen *unstructured.Unstructured) string {
 	seen = seen.DeepCopy()
 	seen.SetManagedFields(nil)
-	content, err := json.MarshalIndent(seen.Object, "", "  ")
-	if err != nil {
-		return err.Error()
-	}
+	content, _ := json.MarshalIndent(seen.Object, "", "  ") // an object of the API server can't fail
 	return string(content)
 }

@@ -22,12 +22,12 @@ type Permissions struct {
 	// Manifests has the namespace, account, roles and bindings, as kubectl reads them.
 	Manifests []byte
 
-	clusterRoles []rbacv1.ClusterRole // those that are bound to the account
+	clusterRoles []rbacv1.ClusterRole // that count
 	roles        []rbacv1.Role
 }
 
-// ReadPermissions reads a file with Roles and ClusterRoles. If it has a ServiceAccount, those roles
-// count that are bound to it, and otherwise all.
+// ReadPermissions reads a file with Roles and ClusterRoles. All Roles count. If the file has a
+// ServiceAccount, only those ClusterRoles count that are bound to it, and otherwise all.
 func ReadPermissions(file string) (Permissions, error) {
 	objects, err := ReadObjects(file)
 	if err != nil {

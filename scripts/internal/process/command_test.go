@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,12 +60,25 @@ func TestTheWholeGroupEndsWithTheContext(t *testing.T) {
 			if err := command.Wait(); last != test.want {
 				t.Errorf("got last line %q, want %q; it ended with %v", last, test.want, err)
 			}
-			testkit.Await(t, timeout, "its child is gone", func() error {
+			testkit.Await(t, 30*time.Second, "its child is gone", func() error {
 				if Runs(t.Context(), heir) {
 					return errors.New("it still runs")
 				}
 				return nil
 			})
 		})
+	}
+}
+
+func TestLinesAreComplete(t *testing.T) {
+	var got strings.Builder
+	lines := &Lines{Do: func(line string) { got.WriteString(line + "|") }}
+	for _, piece := range []string{"one\ntw", "o", "\n\nthree\n", "unfinished"} {
+		if n, err := lines.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Errorf("%q: wrote %d, error %v", piece, n, err)
+		}
+	}
+	if want := "one|two||three|"; got.String() != want {
+		t.Errorf("got %q, want %q", &got, want)
 	}
 }

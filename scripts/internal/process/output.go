@@ -1,9 +1,11 @@
-// What programs print, for concurrent readers.
-
 package process
+
+// What programs print: buffers for concurrent readers, whole lines, and the last lines.
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -51,4 +53,10 @@ func (l *Lines) Write(p []byte) (int, error) {
 		l.Do(string(line))
 		l.pending = rest
 	}
+}
+
+// Tail returns the last lines of a text.
+func Tail(text string, lines int) string {
+	all := slices.Collect(strings.Lines(text))
+	return strings.Join(all[max(0, len(all)-lines):], "")
 }

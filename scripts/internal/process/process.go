@@ -1,6 +1,6 @@
-// Package process owns the processes that the workshop starts. It starts commands as process
-// groups, ends processes by their ID and start time, so that a later one with the same ID isn't
-// mistaken for them, and keeps an operator running (replica.go).
+// Package process starts commands as process groups, and ends processes by their ID and start time,
+// so that a later one with the same ID isn't mistaken for them. It also has what else several
+// commands that start processes share: their lock, and buffers for what the processes print.
 package process
 
 import (

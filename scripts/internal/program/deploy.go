@@ -188,5 +188,5 @@ func (d Deployment) whyNot(ctx context.Context, err error) error {
 // printCommand prints a command as you would type it in the repository's root.
 func (d Deployment) printCommand(format string, args ...any) {
 	command := fmt.Sprintf(format, args...)
-	fmt.Fprintf(d.Out, "$ %s\n", strings.ReplaceAll(command, d.Root+string(filepath.Separator), ""))
+	fmt.Fprintf(d.Out, "$ %s\n", ui.Relative(d.Root, command))
 }

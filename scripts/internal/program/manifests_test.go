@@ -83,11 +83,11 @@ func TestTheProgramOfAnExercise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foo, err := own.InExercise("1-foo")
+	foo, err := OfExercise(chapter, "1-foo")
 	if err != nil || foo.Kind != chapters.Foo || foo.CRD != own.CRD || foo.ServiceAccount != "a-manager" {
 		t.Errorf("got %+v, error %v, want the chapter's manifests", foo, err)
 	}
-	website, err := own.InExercise("2-website")
+	website, err := OfExercise(chapter, "2-website")
 	if err != nil || website.Kind != "Website" || website.ServiceAccount != "w-manager" ||
 		website.Examples[0] != filepath.Join(filepath.Dir(website.CRD), "website.yaml") {
 		t.Errorf("got %+v, error %v, want its own manifests", website, err)

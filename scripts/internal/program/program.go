@@ -1,5 +1,6 @@
-// Package program is the programs of the chapters and exercises: how to build them, and which
-// manifests they need. The caller starts and stops them.
+// Package program is the programs of the chapters and exercises: how to build them, which manifests
+// they need, how to deploy them, and what they find where they run (webhooks, time zones, other
+// controllers). The caller starts and stops those that don't run in Pods.
 package program
 
 // What `workshop run` runs: a chapter's own program, or the solution of its last exercise, TDSet,
@@ -122,9 +123,14 @@ func (p Program) AsLearner() Program {
 	return p
 }
 
-// InExercise returns the program of an exercise in that folder of the chapter. It has the chapter's
-// CRD, examples and permissions, unless the exercise has manifests of its own.
-func (p Program) InExercise(folder string) (Program, error) {
+// OfExercise returns the program of an exercise in that folder of the chapter, as the learner has
+// written it so far. It has the chapter's CRD, examples and permissions, unless the exercise has
+// manifests of its own.
+func OfExercise(chapter chapters.Chapter, folder string) (Program, error) {
+	p, err := OfChapter(chapter)
+	if err != nil {
+		return p, err
+	}
 	p.Name += "-" + folder
 	p.pkg = "./exercises/" + folder
 	manifests := filepath.Join(p.chapter.Dir, "exercises", folder, "manifests")

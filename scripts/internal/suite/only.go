@@ -48,7 +48,7 @@ func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writ
 			s.UI.Say("  It stays up, beside yours, for the next time. WORKSHOP_CLUSTER=%s ./scripts/workshop down ends it.",
 				testCluster)
 		}
-		held, err = s.report(ctx, tested, selected, out)
+		held, err = s.runOnly(ctx, tested, selected, out)
 		if ctx.Err() != nil { // the tests may have left Foos on it
 			s.removeCluster(ctx, s.Cluster())
 		}
@@ -57,9 +57,9 @@ func (s *Suite) Only(ctx context.Context, selected []contract.Named, out io.Writ
 	return held, err
 }
 
-// report runs the tests chapter by chapter, and writes which promises held. A log gets what failed
+// runOnly runs the tests chapter by chapter, and writes which promises held. A log gets what failed
 // tests have printed.
-func (s *Suite) report(
+func (s *Suite) runOnly(
 	ctx context.Context, tested []chapters.Chapter, selected []contract.Named, out io.Writer,
 ) (held bool, err error) {
 	shown := &report{out: out, colours: ui.NewPalette(ui.Coloured(os.Stdout))}

@@ -118,9 +118,7 @@ func (s *Suite) removeCluster(ctx context.Context, c cluster.Backend) {
 	}
 }
 
-func (s *Suite) kubectl(c cluster.Backend) cluster.Kubectl {
-	return cluster.Kubectl{Binary: filepath.Join(binOf(s.Root), "kubectl"), Kubeconfig: c.Kubeconfig()}
-}
+func (s *Suite) kubectl(c cluster.Backend) cluster.Kubectl { return cluster.KubectlFor(s.Root, c) }
 
 // applyCRDs applies a CRD of each kind that the chapters' programs manage.
 func (s *Suite) applyCRDs(ctx context.Context, k cluster.Kubectl) bool {

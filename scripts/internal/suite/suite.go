@@ -111,18 +111,8 @@ func (s *Suite) step(ctx context.Context, what string, part func(*ui.Step) (stri
 // tour gives the guided tour of the chapter's program.
 func (s *Suite) tour(ctx context.Context, chapter chapters.Chapter, c cluster.Backend) {
 	s.step(ctx, chapter.Name+": the guided tour", func(*ui.Step) (string, error) {
-		p, err := program.OfChapter(chapter)
-		if err != nil {
-			return "", err
-		}
-		binary, err := p.Build(ctx, binOf(s.Root))
-		if err != nil {
-			return "", err
-		}
-		tour := demo.Demo{
-			Root: s.Root, Chapter: chapter, Program: p, Binary: binary,
-			Cluster: c, Kubectl: s.kubectl(c), Out: io.Discard,
-		}
+		build := func(ctx context.Context, p program.Program) (string, error) { return p.Build(ctx, binOf(s.Root)) }
+		tour := demo.Demo{Root: s.Root, Chapter: chapter, Cluster: c, Build: build, Out: io.Discard}
 		return "every step held", tour.Run(ctx)
 	})
 }

@@ -17,9 +17,9 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// tests runs everything that runs on one cluster. Vet is the first step, because the garbage
-// collector needs up to 30 seconds to find new kinds. The contract is the last one, because it
-// leaves its namespaces.
+// tests runs everything that runs on one cluster. The CRDs come first, because the garbage collector
+// needs up to 30 seconds to find new kinds, which vet gives it. The contract is the last step, because
+// it leaves its namespaces.
 func (s *Suite) tests(ctx context.Context) {
 	s.applyCRDs(ctx, s.kubectl(s.Cluster()))
 	s.step(ctx, "vet and staticcheck", func(step *ui.Step) (string, error) { return "fine", s.lint(ctx, step) })
@@ -55,13 +55,15 @@ func (s *Suite) testChapter(ctx context.Context, step *ui.Step, chapter chapters
 	if err != nil {
 		return "", err
 	}
+	env := s.testEnvironment(s.Cluster(), chapter)
 	switch {
 	case !s.Full:
 		args = slices.DeleteFunc(args, runsGenerators)
 	case hasConcurrency(chapter):
 		args = append([]string{"-race"}, args...)
+		env = append(env, "CGO_ENABLED=1") // the race detector needs cgo
 	}
-	return s.goTest(ctx, step, chapter.Name, s.testEnvironment(s.Cluster(), chapter), args...)
+	return s.goTest(ctx, step, chapter.Name, env, args...)
 }
 
 // runsGenerators reports whether the package's tests run code generators, for a minute or more.
@@ -71,7 +73,7 @@ func runsGenerators(path string) bool { return strings.HasSuffix(path, "/hack") 
 func hasConcurrency(chapter chapters.Chapter) bool { return chapter.Number() >= "03" }
 
 // testScripts tests what belongs to no chapter. Tests of web pages need a browser, so they only run in
-// CI and by hand. testJudge runs TestThreeBugsAreFound, and TestPagePictures is for authors.
+// CI and by hand. tests runs TestThreeBugsAreFound already, and TestPagePictures is for authors.
 func (s *Suite) testScripts(ctx context.Context, step *ui.Step) (summary string, err error) {
 	skip := "TestThreeBugsAreFound|TestPagePictures"
 	if os.Getenv("CI") == "" {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,11 @@ func Wrap(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Relative makes the paths in a text relative to the repository's root, where users run commands.
+func Relative(root, text string) string {
+	return strings.ReplaceAll(text, root+string(filepath.Separator), "")
 }
 
 // Item wraps a text after its start. The next lines are indented as far, or are quoted as well.

@@ -1,4 +1,4 @@
-package process
+package operator
 
 import (
 	"errors"
@@ -12,16 +12,14 @@ import (
 	"example.com/operators/scripts/internal/testkit"
 )
 
-const timeout = 30 * time.Second
-
-// start starts a shell script as a replica.
-func start(t *testing.T, script string) *Replica {
+// start starts a shell script as a process.
+func start(t *testing.T, script string) *Process {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, err := StartReplica(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}})
+	r, err := StartProcess(Options{Binary: binary, Args: []string{"an argument"}, Env: []string{"A=a variable"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +28,9 @@ func start(t *testing.T, script string) *Replica {
 }
 
 // awaitLog waits until a line is in the log that many times.
-func awaitLog(t *testing.T, r *Replica, line string, times int) {
+func awaitLog(t *testing.T, r *Process, line string, times int) {
 	t.Helper()
-	testkit.Await(t, timeout, "the replica prints "+line, func() error {
+	testkit.Await(t, 30*time.Second, "the process prints "+line, func() error {
 		if n := strings.Count(r.Log(), line+"\n"); n != times {
 			return fmt.Errorf("it has printed it %d times, want %d", n, times)
 		}
@@ -64,7 +62,7 @@ func TestAProcessMayEndByItself(t *testing.T) {
 	}
 }
 
-func TestADestroyedReplicaStaysDown(t *testing.T) {
+func TestADestroyedProcessStaysDown(t *testing.T) {
 	t.Parallel()
 	r := start(t, `trap "" TERM; echo up; while :; do sleep 0.05; done`)
 	awaitLog(t, r, "up", 1)
@@ -74,10 +72,10 @@ func TestADestroyedReplicaStaysDown(t *testing.T) {
 	}
 }
 
-func TestAReplicaStoppedBetweenRestartsStaysDown(t *testing.T) {
+func TestAProcessStoppedBetweenRestartsStaysDown(t *testing.T) {
 	t.Parallel()
 	exits := make(chan error, 10)
-	r, err := StartReplica(Options{
+	r, err := StartProcess(Options{
 		Binary: "sh", Args: []string{"-c", "echo up"}, Exited: func(why error) { exits <- why },
 	})
 	if err != nil {
@@ -93,7 +91,7 @@ func TestAReplicaStoppedBetweenRestartsStaysDown(t *testing.T) {
 }
 
 func TestAMissingProgram(t *testing.T) {
-	_, err := StartReplica(Options{Binary: "/nowhere"})
+	_, err := StartProcess(Options{Binary: "/nowhere"})
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start /nowhere") {
 		t.Errorf("error %v", err)
 	}
@@ -111,18 +109,5 @@ func TestPanic(t *testing.T) {
 		if got := Panic(log); got != want {
 			t.Errorf("%q: got %q, want %q", log, got, want)
 		}
-	}
-}
-
-func TestLinesAreComplete(t *testing.T) {
-	var got strings.Builder
-	lines := &Lines{Do: func(line string) { got.WriteString(line + "|") }}
-	for _, piece := range []string{"one\ntw", "o", "\n\nthree\n", "unfinished"} {
-		if n, err := lines.Write([]byte(piece)); n != len(piece) || err != nil {
-			t.Errorf("%q: wrote %d, error %v", piece, n, err)
-		}
-	}
-	if want := "one|two||three|"; got.String() != want {
-		t.Errorf("got %q, want %q", &got, want)
 	}
 }
