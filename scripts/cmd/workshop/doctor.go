@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/shirou/gopsutil/v4/disk"
 	"github.com/shirou/gopsutil/v4/mem"
@@ -164,6 +165,8 @@ func checkGo(m machine) finding {
 		return bad("there is no go command in PATH", fix)
 	case m.goEnv == nil:
 		return bad("the go command fails: see what \"go env\" reports", fix)
+	case strings.Contains(m.goEnv["GOFLAGS"], "-mod=vendor"):
+		return bad("GOFLAGS has -mod=vendor, but the course doesn't vendor its modules", "unset GOFLAGS; go env -u GOFLAGS")
 	case version.Compare(got, "go"+m.goNeeded) >= 0:
 		return ok(fmt.Sprintf("Go is %s (%s or newer is needed)", got, m.goNeeded))
 	case m.env("GOTOOLCHAIN") == "local" || m.goEnv["GOPROXY"] == "off":

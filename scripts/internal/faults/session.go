@@ -134,13 +134,14 @@ func (s *session) inject(ctx context.Context) {
 	s.note(s.Fault.See)
 }
 
-// follow prints each hit of a fault. The function that it returns ends both.
+// follow prints the number of a fault's hits: 1, 2, 4, 8 and so on. The function that it returns ends
+// both.
 func (s *session) follow(ctx context.Context, fault *faultproxy.Fault) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for hits := 1; fault.Wait(ctx, hits) == nil; hits++ {
+		for hits := 1; fault.Wait(ctx, hits) == nil; hits *= 2 {
 			s.print(theFault, "%s so far: %d", s.Fault.Hit, hits)
 		}
 	}()

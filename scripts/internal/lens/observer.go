@@ -99,12 +99,13 @@ type arrival struct {
 
 // keyState is what a program does about a key.
 type keyState struct {
-	news     []int // the events since the last work on it
-	logged   int   // the last event that the log mentioned
-	queued   int   // the item that lasts while it waits for a worker
-	waiting  int   // the one that lasts while it waits for its next try, or for the time it asked for
-	working  int   // the reconcile call that lasts
-	failures int   // how often the work has failed in a row
+	news     []int   // the events since the last work on it
+	logged   int     // the last event that the log mentioned
+	queued   int     // the item that lasts while it waits for a worker
+	waiting  int     // the one that lasts while it waits for its next try, or for the time it asked for
+	working  int     // the reconcile call that lasts
+	failures int     // how often the work has failed in a row
+	due      float64 // when the retry after a failure is due, in client-go's queue
 }
 
 // sent is a request of a program.

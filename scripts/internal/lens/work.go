@@ -10,6 +10,7 @@ package lens
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -110,10 +111,10 @@ func (o *observer) workStarted(p *programState, e entry) {
 		}
 	}
 	// In controller-runtime's queue, an event also ends the wait for a retry. In client-go's, the
-	// retry follows anyway.
+	// retry follows anyway, unless it was due while the key was queued and has merged with it.
 	cause := cmp.Or(key.queued, key.waiting)
 	o.end(key.queued, at, "")
-	if key.queued == 0 || p.retries == framework {
+	if key.queued == 0 || p.retries == framework || at >= key.due {
 		o.end(key.waiting, at, "")
 		key.waiting = 0
 	}
@@ -169,6 +170,8 @@ func (o *observer) workFinished(p *programState, e entry) {
 		fmt.Sprintf("The work on %s has failed (failure %d in a row). Its key waits for its next try, "+
 			"twice as long after each failure.", name, key.failures))
 	o.recorder.Update(key.waiting, func(item *Item) { item.Failed, item.Conflict = true, conflict })
+	// The chapters' backoff: 5 ms, twice as long after each failure, up to a minute.
+	key.due = at + math.Min(5*math.Pow(2, float64(key.failures-1)), 60_000)
 }
 
 // isConflict reports whether an error says that an object had changed, or had been created, since it

@@ -136,6 +136,18 @@ func OfGo() []Cause {
 		What:    "this Go is too old",
 		Fix:     "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
 	}, {
+		Phrases: []string{"inconsistent vendoring", "-mod=vendor"},
+		What:    "Go is told to use vendored modules (GOFLAGS=-mod=vendor)",
+		Fix:     "unset GOFLAGS; go env -u GOFLAGS",
+	}, {
+		Phrases: []string{"neither GOMODCACHE nor GOPATH is set", "GOCACHE is not defined", "$HOME is not defined"},
+		What:    "Go has no folder for its caches",
+		Fix:     "set HOME to your home folder",
+	}, {
+		Phrases: []string{"failed to initialize build cache"},
+		What:    "Go can't write to its build cache",
+		Fix:     "unset GOCACHE, or set it to a folder that you can write to (go env -u GOCACHE)",
+	}, {
 		Phrases: []string{"module lookup disabled"},
 		What:    "Go isn't allowed to download modules (GOPROXY=off)",
 		Fix:     "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",

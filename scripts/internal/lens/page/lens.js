@@ -583,7 +583,7 @@ const steps = [
   ['F4a', 'A watch event told the program, and it created a new one. Next, a fault: press F4a, and all writes fail.'],
   ['scale', 'Press Scale. What does the program do about the writes that fail?'],
   ['F4a', 'Press F4a again to end the fault. Does the program catch up, or is your change lost?'],
-  ['', 'That was the tour. Point at any other button to read what it does.'],
+  ['', 'Wait for the key’s next try, up to a minute. That was the tour: point at any other button to read what it does.'],
 ];
 let current = 0;
 
