@@ -428,6 +428,21 @@ func TestAConflictIsNormal(t *testing.T) {
 	}
 }
 
+// If a retry is due while an event has queued the key already, the queue holds the key once, and no
+// call follows that only the retry has caused.
+func TestARetryMergesWithAQueuedKey(t *testing.T) {
+	s := newStory()
+	s.queues()
+	s.starts()
+	s.fails()
+	s.now = s.now.Add(10 * time.Millisecond) // the retry was due after 5
+	s.queues()
+	s.starts()
+	if s.lasts(Queue) {
+		t.Error("the key still waits for its next try")
+	}
+}
+
 func TestARestartEndsTheWork(t *testing.T) {
 	s := newStory()
 	s.queues()
