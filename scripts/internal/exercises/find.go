@@ -98,5 +98,15 @@ func Next(root string, all []Exercise, after Exercise) (string, error) {
 	if next.Core {
 		what = "The next exercise on the core path"
 	}
-	return ui.Wrap(fmt.Sprintf("%s: %s %s, %s", what, next.Name(), next.Title, next.Path(ReadmeFile))), nil
+	text := fmt.Sprintf("%s: %s %s, %s", what, next.Name(), next.Title, next.Path(ReadmeFile))
+	if next.Core && after != (Exercise{}) {
+		for _, e := range all {
+			n := e.Chapter.Number()
+			isCore := func(other Exercise) bool { return other.Core && other.Chapter.Number() == n }
+			if e.Number == 1 && n > after.Chapter.Number() && n < next.Chapter.Number() && !slices.ContainsFunc(all, isCore) {
+				text += fmt.Sprintf(". Before that, read the core path of chapter %s, which has no exercise", n)
+			}
+		}
+	}
+	return ui.Wrap(text), nil
 }

@@ -121,8 +121,11 @@ func Run(ctx context.Context, r Request) (Results, error) {
 // refused explains why go test failed although no test and no package did: a broken go.mod, or
 // wrong GOFLAGS.
 func refused(err error, stderr string) error {
-	p := problem.New("go test can't run").Because(errors.New(strings.TrimSpace(stderr + "\n" + err.Error()))).
-		ToDo("./scripts/workshop doctor looks for the cause")
+	p := problem.New("go test can't run").ToDo("./scripts/workshop doctor looks for the cause")
+	reason := strings.TrimSpace(stderr + "\n" + err.Error())
+	if _, known := problem.Find(problem.OfGo(), stderr); known {
+		reason, _, _ = strings.Cut(reason, "\n") // what is known needs no list of modules
+	}
 	p.Explain(problem.OfGo(), stderr)
-	return p
+	return p.Because(errors.New(reason))
 }

@@ -52,8 +52,8 @@ var looks = map[string]Look{
 		Title: "keys that merge, and wait longer after each failure",
 		Text: "The Foo was scaled three times in a row, and all of the program's writes failed with status 500 for " +
 			"a while. " +
-			"After each failure, the key waits twice as long as before until it is queued again. Several events can " +
-			"become one key.",
+			"After each failure, the key waits twice as long as before, unless a retry of an earlier failure is due " +
+			"sooner. Several events can become one key.",
 		steps:   []string{"create", idle, "F4a", "scale", "scale", "scale", idle, "F4a", idle},
 		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 2") },
 	},

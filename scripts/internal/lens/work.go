@@ -168,7 +168,7 @@ func (o *observer) workFinished(p *programState, e entry) {
 	o.end(work, at, because+" It will be retried.")
 	o.waitsAgain(p, e, work, fmt.Sprintf("%s, failure %d", name, key.failures),
 		fmt.Sprintf("The work on %s has failed (failure %d in a row). Its key waits for its next try, "+
-			"twice as long after each failure.", name, key.failures))
+			"twice as long after each failure, or until an earlier retry is due.", name, key.failures))
 	o.recorder.Update(key.waiting, func(item *Item) { item.Failed, item.Conflict = true, conflict })
 	// The chapters' backoff: 5 ms, twice as long after each failure, up to a minute.
 	key.due = at + math.Min(5*math.Pow(2, float64(key.failures-1)), 60_000)
