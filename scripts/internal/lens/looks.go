@@ -55,7 +55,7 @@ var looks = map[string]Look{
 			"After each failure, the key waits twice as long as before, unless a retry of an earlier failure is due " +
 			"sooner. Several events can become one key.",
 		steps:   []string{"create", idle, "F4a", "scale", "scale", "scale", idle, "F4a", idle},
-		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 2") },
+		selects: func(item Item) bool { return item.Lane == Queue && strings.HasSuffix(item.Label, ", failure 6") },
 	},
 	"04": {
 		Title: "who owns which field",
