@@ -65,7 +65,7 @@ func TestStreamingList(t *testing.T) {
 				}
 				informer := cache.NewSharedInformer(source, &corev1.ConfigMap{}, 0)
 				go informer.RunWithContext(t.Context())
-				time.Sleep(25 * time.Second) // simulated
+				time.Sleep(25 * time.Second) // in synctest's simulated time, so it takes none
 				synctest.Wait()
 				t.Logf("25 seconds later: requests %v, synced %t", requests, informer.HasSynced())
 				if !slices.Equal(requests, test.wantRequests) || informer.HasSynced() != test.wantSynced {

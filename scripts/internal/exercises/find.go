@@ -99,14 +99,8 @@ func Next(root string, all []Exercise, after Exercise) (string, error) {
 		what = "The next exercise on the core path"
 	}
 	text := fmt.Sprintf("%s: %s %s, %s", what, next.Name(), next.Title, next.Path(ReadmeFile))
-	if next.Core && after != (Exercise{}) {
-		for _, e := range all {
-			n := e.Chapter.Number()
-			isCore := func(other Exercise) bool { return other.Core && other.Chapter.Number() == n }
-			if e.Number == 1 && n > after.Chapter.Number() && n < next.Chapter.Number() && !slices.ContainsFunc(all, isCore) {
-				text += fmt.Sprintf(". Before that, read the core path of chapter %s, which has no exercise", n)
-			}
-		}
+	if next.Core && next.Chapter != after.Chapter {
+		text += ". First read the core path up to there, also in chapters without an exercise"
 	}
 	return ui.Wrap(text), nil
 }

@@ -123,9 +123,8 @@ func Run(ctx context.Context, r Request) (Results, error) {
 func refused(err error, stderr string) error {
 	p := problem.New("go test can't run").ToDo("./scripts/workshop doctor looks for the cause")
 	reason := strings.TrimSpace(stderr + "\n" + err.Error())
-	if _, known := problem.Find(problem.OfGo(), stderr); known {
+	if p.Explain(problem.OfGo(), stderr) {
 		reason, _, _ = strings.Cut(reason, "\n") // what is known needs no list of modules
 	}
-	p.Explain(problem.OfGo(), stderr)
 	return p.Because(errors.New(reason))
 }

@@ -93,10 +93,13 @@ func Find(causes []Cause, printed string) (cause Cause, known bool) {
 	return causes[i], true
 }
 
-func (p *Problem) Explain(causes []Cause, printed string) {
-	if cause, known := Find(causes, printed); known {
+// Explain names the cause that a program has printed, and its fix, and reports whether it is known.
+func (p *Problem) Explain(causes []Cause, printed string) bool {
+	cause, known := Find(causes, printed)
+	if known {
 		p.What, p.Fix = p.What+", since "+cause.What, cause.Fix
 	}
+	return known
 }
 
 // OnMachine returns the causes that any program can report, in the order to try them. A full disk

@@ -40,8 +40,8 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 		mark = p.Green.Sprint("✓")
 	}
 	e := v.Exercise
-	title := ui.Wrap(fmt.Sprintf("* %s %s: %s (%.1fs)", e.Name(), e.Title, v.Summary(), v.Took.Seconds()))
-	p.printf("%s %s\n", mark, p.Bold.Sprint(strings.TrimPrefix(title, "* ")))
+	title := ui.Item("  ", fmt.Sprintf("%s %s: %s (%.1fs)", e.Name(), e.Title, v.Summary(), v.Took.Seconds()))
+	p.printf("%s %s\n", mark, p.Bold.Sprint(strings.TrimSpace(title)))
 	switch v.Outcome {
 	case NotCompiled:
 		p.lines("  ", v.Compiler)
