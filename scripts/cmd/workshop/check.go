@@ -43,7 +43,7 @@ check runs the tests of your fix.`,
 					return err
 				}
 				if !ok {
-					command.Println(ui.Wrap(fmt.Sprintf("No exercise is open: all %d are passed or caught up. "+
+					command.Println(ui.Wrap(fmt.Sprintf("No exercise is open: all %d are passed. "+
 						"To check one again, name it, such as 01/1.", len(found))))
 					return nil
 				}

@@ -25,7 +25,7 @@ func newDownCommand() *cobra.Command {
 is deleted, including its data.
 
 With --purge, it deletes all clusters and removes .workshop/ with the programs in it, except your own files: your
-progress on the exercises, and the work that reset and catch-up have kept. It leaves Go's own caches, so that building
+progress on the exercises, and the work that reset has kept. It leaves Go's own caches, so that building
 the programs again is quick ("go clean -cache -modcache" empties them), and the images that docker has for kind
 clusters ("docker image ls" shows them). To get rid of everything, remove the folder.`,
 		Args: cobra.NoArgs,

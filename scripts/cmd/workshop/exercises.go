@@ -13,19 +13,12 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// findExercises returns the exercises that the arguments name, or all without an argument.
-func findExercises(args []string) (named []exercises.Exercise, err error) {
+// findExercises returns the exercises that the argument names, or all without one.
+func findExercises(args []string) ([]exercises.Exercise, error) {
 	if len(args) == 0 {
 		return exercises.All(theRoot())
 	}
-	for _, arg := range args {
-		found, err := exercises.Find(theRoot(), arg)
-		if err != nil {
-			return nil, err
-		}
-		named = append(named, found...)
-	}
-	return named, nil
+	return exercises.Find(theRoot(), args[0])
 }
 
 func colours() ui.Palette { return ui.NewPalette(ui.Coloured(os.Stdout)) }
@@ -48,7 +41,7 @@ func newProgressCommand() *cobra.Command {
 		Use:   "progress",
 		Short: "Show which exercises you have passed",
 		Long: `Progress lists the exercises of the core path, and the others that you have begun: which ones you had passed at
-their last check, how many hints you have seen, and in which ones "catch-up" has filled in the course's solution.`,
+their last check, and how many hints you have seen.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			all, err := exercises.All(theRoot())

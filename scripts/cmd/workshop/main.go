@@ -131,8 +131,6 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newLensCommand(),
 		newDeployCommand(), newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(),
 		newResetCommand(), newProgressCommand())
-	addGroup(root, "Lead",
-		newCatchUpCommand())
 	addGroup(root, "Author",
 		newTestCommand(), newDocsCommand())
 	root.SetHelpCommandGroupID("Learn")

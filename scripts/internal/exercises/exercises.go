@@ -14,7 +14,7 @@
 //	cause.yaml        only in tickets: the question about the cause, and its answers
 //	judge.yaml        only in capstones: what the learner's program manages, for the judge
 //
-// progress.go records what was passed, and table.go shows it. replace.go replaces exercise.go, and
+// progress.go records what was passed, and table.go shows it. replace.go restores exercise.go, and
 // keeps the learner's version.
 package exercises
 

@@ -70,8 +70,8 @@ func namesOf(exercises []Exercise) string {
 	return strings.Join(names, ", ")
 }
 
-// NextOpen returns the first exercise after another that is neither passed nor caught up or, if there
-// is none, before it. It stays on the core path as long as that has one, unless the other isn't on it.
+// NextOpen returns the first exercise after another that isn't passed or, if there is none, before it.
+// It stays on the core path as long as that has one, unless the other isn't on it.
 func NextOpen(root string, all []Exercise, after Exercise) (open Exercise, found bool, err error) {
 	progress, err := ReadProgress(root)
 	if err != nil {
@@ -79,7 +79,7 @@ func NextOpen(root string, all []Exercise, after Exercise) (open Exercise, found
 	}
 	at := 1 + slices.Index(all, after)
 	others := slices.Concat(all[at:], all[:max(0, at-1)])
-	others = slices.DeleteFunc(others, func(e Exercise) bool { return progress.Of(e).Passing || progress.Of(e).CaughtUp })
+	others = slices.DeleteFunc(others, func(e Exercise) bool { return progress.Of(e).Passing })
 	if len(others) == 0 {
 		return Exercise{}, false, nil
 	}

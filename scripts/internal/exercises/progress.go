@@ -16,11 +16,10 @@ import (
 )
 
 type Record struct {
-	Passing  bool `json:"passing"`            // the result of the last check
-	CaughtUp bool `json:"caughtUp,omitempty"` // CatchUp has filled in the solution; no check has passed since
-	Hints    int  `json:"hints,omitempty"`    // that were shown
-	Named    bool `json:"named,omitempty"`    // the ticket's cause
-	Judged   bool `json:"judged,omitempty"`   // the result of the last judgement of a capstone
+	Passing bool `json:"passing"`          // the result of the last check
+	Hints   int  `json:"hints,omitempty"`  // that were shown
+	Named   bool `json:"named,omitempty"`  // the ticket's cause
+	Judged  bool `json:"judged,omitempty"` // the result of the last judgement of a capstone
 }
 
 type Progress struct {
@@ -61,10 +60,7 @@ func UpdateProgress(root string, e Exercise, update func(*Record)) error {
 
 // RecordCheck records a check's result.
 func RecordCheck(root string, e Exercise, passing bool) error {
-	return UpdateProgress(root, e, func(r *Record) {
-		r.Passing = passing
-		r.CaughtUp = r.CaughtUp && !passing
-	})
+	return UpdateProgress(root, e, func(r *Record) { r.Passing = passing })
 }
 
 // change calls work with an exercise's record, and saves the record unless work fails. It holds a lock

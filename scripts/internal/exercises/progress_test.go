@@ -59,7 +59,7 @@ func TestTable(t *testing.T) {
 	writeSum(t, root, "01-a", "2-two", map[string]string{"README.md": ""})
 	writeSum(t, root, "01-a", "10-ten", nil)
 	judged := writeSum(t, root, "02-b", "1-one", nil)
-	for e, record := range map[Exercise]Record{one: {Passing: true, Hints: 2}, judged: {CaughtUp: true, Judged: true}} {
+	for e, record := range map[Exercise]Record{one: {Passing: true, Hints: 2}, judged: {Judged: true}} {
 		if err := UpdateProgress(root, e, func(r *Record) { *r = record }); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,6 @@ func TestTable(t *testing.T) {
 	if open, found, err := NextOpen(root, all, Exercise{}); !found || err != nil || open.Name() != "01/2" {
 		t.Errorf("the first open one is %s, error %v", open.Name(), err)
 	}
-	all[3].Core = true // 02/1, which is caught up
 	for after, want := range map[int]string{0: "01/2", 1: "01/10", 3: "01/2"} {
 		if open, _, err := NextOpen(root, all, all[after]); err != nil || open.Name() != want {
 			t.Errorf("after %s: %s, want %s; error %v", all[after].Name(), open.Name(), want, err)
@@ -85,16 +84,16 @@ func TestTable(t *testing.T) {
 	if open, _, err := NextOpen(root, all, Exercise{}); err != nil || open.Name() != "01/10" {
 		t.Errorf("the first on the core path is %s, error %v", open.Name(), err)
 	}
-	all[2].Core, all[3].Core = false, false
+	all[2].Core = false
 	want := `01-a: 1 of 3 passed
   ✓ 01/1   Sums   5 min  2 hints
   · 01/2   2-two
   · 01/10  Sums   5 min
 
-02-b: 0 of 1 passed, 1 caught up
-  » 02/1  Sums  5 min    judged
+02-b: 0 of 1 passed
+  · 02/1  Sums  5 min    judged
 
-Listed here: 1 of 4 passed, 1 caught up
+Listed here: 1 of 4 passed
 `
 	if got := Table(all, progress, ui.NewPalette(false)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

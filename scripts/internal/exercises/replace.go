@@ -1,7 +1,6 @@
 package exercises
 
-// Replacing exercise.go: Reset restores what the learner was given, and CatchUp fills in the course's
-// solution for learners who have fallen behind. Both keep the learner's version in .workshop/kept.
+// Reset restores what the learner was given, and keeps the learner's version in .workshop/kept.
 
 import (
 	"bytes"
@@ -29,34 +28,11 @@ func Reset(ctx context.Context, root string, e Exercise, now time.Time) (changed
 	err = change(root, e, func(r *Record) error {
 		r.Named = false // a ticket asks for its cause again
 		if changed, kept, err = replace(root, e, given, now); changed {
-			r.Passing, r.CaughtUp = false, false
+			r.Passing = false
 		}
 		return err
 	})
 	return changed, kept, err
-}
-
-// CatchUp replaces the exercise by its solution unless the learner has passed it, and says what it
-// did.
-func CatchUp(root string, e Exercise, now time.Time) (done string, err error) {
-	solution, err := os.ReadFile(e.File(SolutionFile))
-	if err != nil {
-		return "", fmt.Errorf("read the solution of %s: %w", e.Name(), err)
-	}
-	solution = bytes.Replace(solution, []byte(TagSolution), []byte("!"+TagSolution), 1)
-	err = change(root, e, func(r *Record) error {
-		if r.Passing {
-			done = "passed: yours stays"
-			return nil
-		}
-		_, kept, err := replace(root, e, solution, now)
-		done, r.CaughtUp = "the solution is in place", true
-		if kept != "" {
-			done += "; yours is kept: " + kept
-		}
-		return err
-	})
-	return done, err
 }
 
 const keptFolder = "kept" // in .workshop

@@ -44,6 +44,8 @@ func TestReset(t *testing.T) {
 	if progress, err := ReadProgress(root); err != nil || progress.Of(e) != (Record{Hints: 1}) {
 		t.Errorf("recorded: %+v, error %v", progress.Of(e), err)
 	}
+	write(t, e.File("exercise.go"), "more") // in the same second
+	reset(true, ".workshop/kept/01-1-20260102T030405-2.go")
 	if err := os.Remove(e.File("exercise.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -59,41 +61,6 @@ func TestResetWithoutGit(t *testing.T) {
 	}
 	if got := read(t, e.File("exercise.go")); got != "mine" {
 		t.Errorf("the file is %q", got)
-	}
-}
-
-// Each step is a command or a save. Nothing that the learner has written is ever lost.
-func TestCatchUp(t *testing.T) {
-	const inPlace = "the solution is in place"
-	root := t.TempDir()
-	e := writeSum(t, root, "01-a", "1-sum", map[string]string{"exercise.go": "mine"})
-	catchUp := func() (string, error) { return CatchUp(root, e, now) }
-	for i, step := range []struct {
-		do   func() (string, error)
-		says string
-		want Record
-	}{
-		{catchUp, inPlace + "; yours is kept: " + firstKept, Record{CaughtUp: true}},
-		{catchUp, inPlace, Record{CaughtUp: true}},
-		{func() (string, error) { return "", RecordCheck(root, e, false) }, "", Record{CaughtUp: true}},
-		{func() (string, error) { write(t, e.File(ExerciseFile), "more"); return "", nil }, "", Record{CaughtUp: true}},
-		{catchUp, inPlace + "; yours is kept: .workshop/kept/01-1-20260102T030405-2.go", Record{CaughtUp: true}},
-		{func() (string, error) { return "", RecordCheck(root, e, true) }, "", Record{Passing: true}},
-		{catchUp, "passed: yours stays", Record{Passing: true}},
-	} {
-		says, err := step.do()
-		if err != nil || says != step.says {
-			t.Errorf("step %d: it says %q, error %v, want %q", i, says, err, step.says)
-		}
-		if progress, err := ReadProgress(root); err != nil || progress.Of(e) != step.want {
-			t.Errorf("step %d: recorded %+v, error %v, want %+v", i, progress.Of(e), err, step.want)
-		}
-	}
-	if got := read(t, e.File(ExerciseFile)); got != testkit.SumSolvedInPlace {
-		t.Errorf("the file is\n%s", got)
-	}
-	if own := read(t, filepath.Join(root, firstKept)); own != "mine" {
-		t.Errorf("kept %q", own)
 	}
 }
 

@@ -15,31 +15,23 @@ const barWidth = 14
 
 // Bar shows how many of the exercises are passed, such as [███░░░] 14/28 passed.
 func Bar(exercises []Exercise, progress Progress) string {
-	passed, _ := tally(exercises, progress)
+	passed := countPassed(exercises, progress)
 	full := barWidth * passed / max(1, len(exercises)) // rounded down: it is full only if all are passed
 	bar := strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
 	return fmt.Sprintf("[%s] %d/%d passed", bar, passed, len(exercises))
 }
 
-func tally(exercises []Exercise, progress Progress) (passed, caughtUp int) {
+func countPassed(exercises []Exercise, progress Progress) (passed int) {
 	for _, e := range exercises {
-		switch record := progress.Of(e); {
-		case record.Passing:
+		if progress.Of(e).Passing {
 			passed++
-		case record.CaughtUp:
-			caughtUp++
 		}
 	}
-	return passed, caughtUp
+	return passed
 }
 
-func tallyText(exercises []Exercise, progress Progress) string {
-	passed, caughtUp := tally(exercises, progress)
-	text := fmt.Sprintf("%d of %d passed", passed, len(exercises))
-	if caughtUp > 0 {
-		text += fmt.Sprintf(", %d caught up", caughtUp)
-	}
-	return text
+func tally(exercises []Exercise, progress Progress) string {
+	return fmt.Sprintf("%d of %d passed", countPassed(exercises, progress), len(exercises))
 }
 
 // Table shows which exercises are passed. They have to be sorted by chapter.
@@ -55,7 +47,7 @@ func Table(all []Exercise, progress Progress, colours ui.Palette) string {
 		}
 		chapter := rest[:n]
 		rest = rest[n:]
-		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter[0].Chapter.Name), tallyText(chapter, progress))
+		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter[0].Chapter.Name), tally(chapter, progress))
 		rows := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
 		for _, e := range chapter {
 			fmt.Fprintln(rows, "  "+row(e, progress.Of(e), colours))
@@ -63,7 +55,7 @@ func Table(all []Exercise, progress Progress, colours ui.Palette) string {
 		_ = rows.Flush() // to memory
 		fmt.Fprintln(&page)
 	}
-	fmt.Fprintf(&page, "Listed here: %s\n", tallyText(all, progress))
+	fmt.Fprintf(&page, "Listed here: %s\n", tally(all, progress))
 	return emptyColumns.ReplaceAllString(page.String(), "")
 }
 
@@ -72,16 +64,13 @@ var emptyColumns = regexp.MustCompile(`(?m) +$`)
 func row(e Exercise, record Record, colours ui.Palette) string {
 	mark := colours.Grey.Sprint("·") // the marks' color codes are equally long, so the columns stay aligned
 	minutes, hints, note := "", "", ""
-	switch {
-	case record.Passing:
+	if record.Passing {
 		mark = colours.Green.Sprint("✓")
-	case record.CaughtUp:
-		mark, note = colours.Cyan.Sprint("»"), "caught up"
 	}
 	switch {
 	case record.Judged:
 		note = "judged"
-	case e.Core && note == "":
+	case e.Core:
 		note = "core path"
 	}
 	if e.Minutes > 0 {
