@@ -6,10 +6,8 @@ package problem
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // ErrReported ends a command whose output has already explained why.
@@ -54,7 +52,7 @@ func (p *Problem) Unwrap() error { return p.Err }
 func Format(err error) string {
 	var p *Problem
 	if !errors.As(err, &p) {
-		p = fromSystem(err)
+		return err.Error()
 	}
 	lines := []string{err.Error()}
 	if p.Fix != "" {
@@ -66,54 +64,32 @@ func Format(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// fromSystem finds the fix for an error of the operating system.
-func fromSystem(err error) *Problem {
-	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
-		if errors.Is(err, refusal) {
-			cause, _ := Find(OnMachine(), err.Error())
-			return &Problem{Fix: cause.Fix}
-		}
-	}
-	return &Problem{}
-}
-
 // Cause is a known cause of failure, recognized by any of its phrases in a program's output.
 type Cause struct {
 	Phrases   []string
 	What, Fix string
 }
 
-func Find(causes []Cause, printed string) (cause Cause, known bool) {
+// Explain names the cause that a program has printed, and its fix, and reports whether it is known.
+func (p *Problem) Explain(causes []Cause, printed string) bool {
 	i := slices.IndexFunc(causes, func(c Cause) bool {
 		return slices.ContainsFunc(c.Phrases, func(phrase string) bool { return strings.Contains(printed, phrase) })
 	})
 	if i < 0 {
-		return Cause{}, false
+		return false
 	}
-	return causes[i], true
-}
-
-// Explain names the cause that a program has printed, and its fix, and reports whether it is known.
-func (p *Problem) Explain(causes []Cause, printed string) bool {
-	cause, known := Find(causes, printed)
-	if known {
-		p.What, p.Fix = p.What+", since "+cause.What, cause.Fix
-	}
-	return known
+	p.What, p.Fix = p.What+", since "+causes[i].What, causes[i].Fix
+	return true
 }
 
 // OnMachine returns the causes that any program can report, in the order to try them. A full disk
 // comes first, because it makes other things fail too.
 func OnMachine() []Cause {
 	return []Cause{{
-		Phrases: []string{"no space left on device", "disk quota exceeded", "database space exceeded"},
+		Phrases: []string{"no space left on device", "disk quota exceeded"},
 		What:    "the disk is full",
 		Fix: "free some space (\"go clean -cache\" empties Go's build cache, which may be on another disk than " +
 			"this folder), then run the same command again",
-	}, {
-		Phrases: []string{"read-only file system"},
-		What:    "a folder that must be written to is read-only",
-		Fix:     "copy the repository to a folder that you can write to",
 	}, {
 		Phrases: []string{"signal: killed", "cannot allocate memory", "out of memory"},
 		What:    "the machine ran out of memory",
@@ -134,7 +110,7 @@ func OnMachine() []Cause {
 // something else elsewhere. For example, a refused connection in a scheduler's log is no failed
 // download.
 func OfGo() []Cause {
-	return slices.Insert(OnMachine(), 2, []Cause{{
+	return slices.Insert(OnMachine(), 1, []Cause{{
 		Phrases: []string{"requires go >=", "toolchain not available", "go: download go1", "invalid go version"},
 		What:    "this Go is too old",
 		Fix:     "install the Go that go.mod names, or a newer one, from https://go.dev/dl/",
@@ -147,16 +123,9 @@ func OfGo() []Cause {
 		What:    "Go has no folder for its caches",
 		Fix:     "set HOME to your home folder",
 	}, {
-		Phrases: []string{"failed to initialize build cache"},
-		What:    "Go can't write to its build cache",
-		Fix:     "unset GOCACHE, or set it to a folder that you can write to (go env -u GOCACHE)",
-	}, {
-		Phrases: []string{"module lookup disabled"},
-		What:    "Go isn't allowed to download modules (GOPROXY=off)",
-		Fix:     "unset GOPROXY, or set it to a proxy that you can reach: go env -u GOPROXY",
-	}, {
 		Phrases: []string{
 			"dial tcp", "no such host", "i/o timeout", "TLS handshake timeout", "connection refused", "x509:", ": reading http",
+			"module lookup disabled",
 		},
 		What: "the Go modules couldn't be downloaded",
 		Fix: "check the network, or set GOPROXY (and HTTPS_PROXY, if you need one) to what you can reach; then " +
