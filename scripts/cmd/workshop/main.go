@@ -48,15 +48,8 @@ func run(ctx context.Context, args []string) int {
 		"the cluster's nodes: kwok (simulated) or kind (containers); the default is the kind cluster, if there is one")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		understood = true
-		where, err := findRoot()
-		if err != nil {
-			return err
-		}
 		// The environment passes the settings on to the commands that this one runs.
-		return errors.Join(
-			os.Setenv(rootVariable, where),
-			os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))),
-			checkSettings())
+		return errors.Join(os.Setenv(nodesVariable, cmp.Or(*on, os.Getenv(nodesVariable))), checkSettings())
 	}
 
 	command, err := root.ExecuteContextC(ctx)
@@ -117,11 +110,10 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "./scripts/workshop"},
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		// Without these two, cobra answers an unknown command with the help and exit code 0.
-		Args: knownCommand,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 
-		DisableFlagsInUseLine:      true,
-		SuggestionsMinimumDistance: 2,
+		DisableFlagsInUseLine: true,
 	}
 	cobra.EnableCommandSorting = false // --help shows them in the order in which they are needed
 	addGroup(root, "Cluster",
@@ -141,18 +133,6 @@ WORKSHOP_ON=kind is --on kind.
 {{end}}`)
 	wrapHelp(root)
 	return root
-}
-
-// knownCommand rejects an unknown command, and suggests those with a similar name.
-func knownCommand(root *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	unknown := fmt.Errorf("unknown command %q", args[0])
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return fmt.Errorf("%w; did you mean %s?", unknown, strings.Join(near, " or "))
-	}
-	return unknown
 }
 
 // insideParagraph matches a line break of the source, which isn't one of the text.

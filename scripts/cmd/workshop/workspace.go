@@ -1,12 +1,11 @@
 package main
 
-// What the commands share: finding the repository and the cluster, and bringing the cluster up.
+// What the commands share: the repository, the cluster, and bringing the cluster up.
 
 import (
 	"cmp"
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"example.com/operators/scripts/internal/cluster"
@@ -16,30 +15,8 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-// rootVariable holds the repository's root. scripts/workshop sets it, or else main does.
-const rootVariable = "WORKSHOP_ROOT"
-
-func theRoot() string { return os.Getenv(rootVariable) }
-
-// findRoot returns rootVariable's value, or else the repository found in the parent folders.
-func findRoot() (string, error) {
-	if root := theRoot(); root != "" {
-		return root, nil
-	}
-	start, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "scripts", "controlplane", "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", problem.New("%s isn't in the workshop's repository", start).
-				ToDo("change to the repository, or set %s to its path", rootVariable)
-		}
-	}
-}
+// theRoot is the repository's root, which scripts/workshop has found.
+func theRoot() string { return os.Getenv("WORKSHOP_ROOT") }
 
 // nodesVariable is for users who don't want to add --on to each command.
 const nodesVariable = "WORKSHOP_ON"
@@ -49,8 +26,12 @@ func theNodes() cluster.Nodes { return cluster.Nodes(os.Getenv(nodesVariable)) }
 
 func theName() string { return cmp.Or(os.Getenv("WORKSHOP_CLUSTER"), cluster.DefaultName) }
 
-// checkSettings rejects unknown kinds of nodes and invalid cluster names before a command begins.
+// checkSettings rejects a start without scripts/workshop, unknown kinds of nodes and invalid cluster
+// names before a command begins.
 func checkSettings() error {
+	if theRoot() == "" {
+		return problem.New("this program doesn't know where the course is").ToDo("start it with ./scripts/workshop")
+	}
 	if !slices.Contains([]cluster.Nodes{"", cluster.Simulated, cluster.Containers}, theNodes()) {
 		return problem.New("there are no clusters on %q", theNodes()).
 			ToDo("--on kwok (simulated nodes) or --on kind (containers); it may come from %s", nodesVariable)
