@@ -1,6 +1,6 @@
 package exercises
 
-// The progress as a table and as a bar.
+// The progress as a table and as a number.
 
 import (
 	"fmt"
@@ -11,34 +11,19 @@ import (
 	"example.com/operators/scripts/internal/ui"
 )
 
-const barWidth = 14
-
-// Bar shows how many of the exercises are passed, such as [███░░░] 14/28 passed.
-func Bar(exercises []Exercise, progress Progress) string {
-	passed := countPassed(exercises, progress)
-	full := barWidth * passed / max(1, len(exercises)) // rounded down: it is full only if all are passed
-	bar := strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
-	return fmt.Sprintf("[%s] %d/%d passed", bar, passed, len(exercises))
-}
-
-func countPassed(exercises []Exercise, progress Progress) (passed int) {
+// Tally says how many of the exercises are passed, such as "14 of 28 passed".
+func Tally(exercises []Exercise, progress Progress) string {
+	passed := 0
 	for _, e := range exercises {
 		if progress.Of(e).Passing {
 			passed++
 		}
 	}
-	return passed
-}
-
-func tally(exercises []Exercise, progress Progress) string {
-	return fmt.Sprintf("%d of %d passed", countPassed(exercises, progress), len(exercises))
+	return fmt.Sprintf("%d of %d passed", passed, len(exercises))
 }
 
 // Table shows which exercises are passed. They have to be sorted by chapter.
 func Table(all []Exercise, progress Progress, colours ui.Palette) string {
-	if len(all) == 0 {
-		return "There are no exercises yet.\n"
-	}
 	var page strings.Builder
 	for rest := all; len(rest) > 0; {
 		n := 1
@@ -47,7 +32,7 @@ func Table(all []Exercise, progress Progress, colours ui.Palette) string {
 		}
 		chapter := rest[:n]
 		rest = rest[n:]
-		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter[0].Chapter.Name), tally(chapter, progress))
+		fmt.Fprintf(&page, "%s: %s\n", colours.Bold.Sprint(chapter[0].Chapter.Name), Tally(chapter, progress))
 		rows := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
 		for _, e := range chapter {
 			fmt.Fprintln(rows, "  "+row(e, progress.Of(e), colours))
@@ -55,7 +40,7 @@ func Table(all []Exercise, progress Progress, colours ui.Palette) string {
 		_ = rows.Flush() // to memory
 		fmt.Fprintln(&page)
 	}
-	fmt.Fprintf(&page, "Listed here: %s\n", tally(all, progress))
+	fmt.Fprintf(&page, "Listed here: %s\n", Tally(all, progress))
 	return emptyColumns.ReplaceAllString(page.String(), "")
 }
 

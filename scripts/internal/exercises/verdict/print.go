@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	inFull   = 3  // failed tests are shown in full; the others may well fail for the same reason
-	atOnce   = 5  // failed tests are shown; the others wait until these pass
+	atOnce   = 3  // failed tests are shown; the others may well fail for the same reason
 	maxLines = 20 // of one message
 
 	answerLines = 16 // of an answer, so that the verdict stays on the screen
@@ -24,8 +23,6 @@ type page struct {
 	ui.Palette
 	all    bool // of each failed test
 	failed int  // failed tests so far
-	short  int  // of these, how many aren't shown in full
-	later  int  // failed tests that aren't shown
 	place  string
 	group  string
 }
@@ -60,13 +57,9 @@ func (v Verdict) Text(colours ui.Palette, all bool) string {
 	if v.Crashed {
 		p.printf("\n  The run ended there. The tests after it are missing here.")
 	}
-	switch {
-	case p.later > 0:
+	if later := p.failed - atOnce; later > 0 && !all {
 		p.printf("\n  Begin with these. Not shown: %s. All at once:\n    ./scripts/workshop check %s --all",
-			ui.Plural(p.later, "failing test"), e.Name())
-	case p.short > 0:
-		p.printf("\n  Shown in short: %s. In full:\n    ./scripts/workshop check %s --all",
-			ui.Plural(p.short, "failing test"), e.Name())
+			ui.Plural(later, "failing test"), e.Name())
 	}
 	return p.String()
 }
@@ -82,9 +75,10 @@ func (p *page) question(cause *exercises.Cause) {
 // test prints a test, with the heading of its group above the first one. If many fail, it prints the
 // first few, so that the learner can take one step at a time.
 func (p *page) test(t Test) {
-	if t.State == gotest.Failed && p.failed == atOnce && !p.all {
-		p.later++
-		return
+	if t.State == gotest.Failed {
+		if p.failed++; p.failed > atOnce && !p.all {
+			return
+		}
 	}
 	if t.Group != "" && t.Group != p.group {
 		p.printf("  %s:", t.Group)
@@ -114,13 +108,6 @@ func (p *page) sentence(indent, mark, text string) {
 }
 
 func (p *page) reason(t Test, indent string) {
-	p.failed++
-	if p.failed > inFull && !p.all {
-		first, _, _ := strings.Cut(t.Message, "\n")
-		p.lines(indent, first)
-		p.short++
-		return
-	}
 	p.lines(indent, t.Message)
 	if t.Place != "" && t.Place != p.place {
 		p.printf("%s", p.Grey.Sprint(ui.Item(indent, fmt.Sprintf("look at: %s (%s)", t.Place, t.Why))))

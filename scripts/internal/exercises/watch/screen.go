@@ -74,7 +74,7 @@ func (s *session) reply(text string, err error) {
 // printFooter prints the progress and the keys.
 func (s *session) printFooter() {
 	if progress, err := exercises.ReadProgress(s.Checker.Root); err == nil {
-		s.printf("\n%s", exercises.Bar(s.Exercises, progress))
+		s.printf("\n%s", exercises.Tally(s.Exercises, progress))
 	}
 	switch {
 	case s.Terminal.Keys == nil:
