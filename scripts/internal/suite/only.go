@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,9 +84,9 @@ func (s *Suite) runOnly(
 		return true, nil
 	}
 	fmt.Fprintf(out, "The program's log, and the objects in its namespace: %s\n", logFile)
-	path := filepath.Join(s.Root, filepath.FromSlash(logFile))
+	file := filepath.Join(s.Root, filepath.FromSlash(logFile))
 	log := []byte(strings.Join(problems, "\n"))
-	return false, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, log, 0o600))
+	return false, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, log, 0o600))
 }
 
 // onlyOf runs the tests for one chapter.
@@ -105,6 +106,6 @@ func (s *Suite) onlyOf(
 		Args: []string{
 			"-timeout=20m", "-vet=off", "-parallel=8", "-run=" + contract.Pattern(chapter, selected), "./acceptance",
 		},
-		Progress: func(test string) { step.Update("%s", sentence(test)) },
+		Progress: func(test string) { step.Update("%s", strings.ReplaceAll(path.Base(test), "_", " ")) },
 	})
 }
