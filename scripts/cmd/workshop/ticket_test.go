@@ -5,13 +5,12 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"example.com/operators/scripts/internal/testkit"
 )
 
-// root is this repository, with its real exercises.
-const root = "../../.."
-
 func TestTheProgram(t *testing.T) {
-	t.Setenv("WORKSHOP_ROOT", root)
+	t.Setenv("WORKSHOP_ROOT", testkit.Repository())
 	for arg, test := range map[string]struct {
 		tdset            bool
 		wantName, wantOn string // the program's name, and its name in lens
@@ -42,7 +41,7 @@ func TestTheProgram(t *testing.T) {
 }
 
 func TestLensDoesntKnowOtherKinds(t *testing.T) {
-	t.Setenv("WORKSHOP_ROOT", root)
+	t.Setenv("WORKSHOP_ROOT", testkit.Repository())
 	_, err := programsIn([]string{"07/9"}, false)
 	if err == nil || !strings.Contains(err.Error(), "that of 07/9 manages Websites") {
 		t.Errorf("got the error %v", err)

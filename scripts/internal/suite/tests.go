@@ -74,21 +74,14 @@ func hasConcurrency(chapter chapters.Chapter) bool { return chapter.Number() >= 
 
 // testScripts tests what belongs to no chapter. Tests of web pages need a browser, so they only run in
 // CI and by hand. tests runs TestThreeBugsAreFound already, and TestPagePictures is for authors.
-func (s *Suite) testScripts(ctx context.Context, step *ui.Step) (summary string, err error) {
+func (s *Suite) testScripts(ctx context.Context, step *ui.Step) (string, error) {
 	skip := "TestThreeBugsAreFound|TestPagePictures"
 	if os.Getenv("CI") == "" {
 		skip += "|TestPage.*"
 		step.Note("! left out: the tests of web pages, which need a browser (go test ./internal/lens)")
 	}
-	for _, tests := range [][]string{
-		// The commands read the chapters, whose changes Go's test cache doesn't notice.
-		{"-count=1", "./cmd/..."},
-		{"-skip=^(" + skip + ")$", "./internal/..."},
-	} {
-		passed, failed := s.goTest(ctx, step, "scripts", s.testEnvironment(s.Cluster(), s.Chapters...), tests...)
-		summary, err = passed, errors.Join(err, failed)
-	}
-	return summary, err
+	return s.goTest(ctx, step, "scripts", s.testEnvironment(s.Cluster(), s.Chapters...),
+		"-skip=^("+skip+")$", "./cmd/...", "./internal/...")
 }
 
 // testContract holds the chapters' programs to the contract. Its tests mostly wait, so more run at a
