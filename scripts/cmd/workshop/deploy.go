@@ -62,12 +62,8 @@ objects. With --tdset it deploys the solution of the chapter's last exercise, TD
 func ofKind() (*kind.Cluster, error) {
 	made, yes := theCluster().(*kind.Cluster)
 	if !yes || !made.Exists() {
-		if theNodes() == cluster.Simulated {
-			return nil, problem.New("--on kwok asks for simulated nodes, which run no containers").
-				ToDo("leave it out; it may come from %s", nodesVariable)
-		}
-		return nil, problem.New("there is no cluster of kind: simulated nodes run no containers").
-			ToDo("./scripts/workshop up --kind")
+		return nil, problem.New("deploy needs a kind cluster: simulated nodes run no containers").
+			ToDo("./scripts/workshop up --kind, and leave out --on kwok")
 	}
 	return made, nil
 }

@@ -4,18 +4,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/cluster"
@@ -44,7 +42,7 @@ machine.`,
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
-			resource, err := findResource(c, args[0])
+			resource, err := findResource(command.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -60,23 +58,19 @@ machine.`,
 	}
 }
 
-// findResource finds a resource by its name in the singular or plural, with or without its group.
-func findResource(c cluster.Backend, name string) (schema.GroupResource, error) {
-	config, err := cluster.RESTConfig(c)
+// findResource finds a custom resource by its name in the plural, with or without its group.
+func findResource(ctx context.Context, c cluster.Backend, name string) (schema.GroupResource, error) {
+	crds, err := cluster.KubectlFor(theRoot(), c).Run(ctx, "get", "crds", "-o", "name")
 	if err != nil {
 		return schema.GroupResource{}, err
 	}
-	client, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return schema.GroupResource{}, err
+	for _, crd := range strings.Fields(crds) {
+		if found := schema.ParseGroupResource(path.Base(crd)); found.Resource == name || found.String() == name {
+			return found, nil
+		}
 	}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
-	found, err := mapper.ResourceFor(schema.ParseGroupResource(strings.ToLower(name)).WithVersion(""))
-	if meta.IsNoMatchError(err) {
-		return schema.GroupResource{}, problem.New("the API server has no resource %q", name).
-			ToDo("./scripts/workshop kubectl api-resources lists those that it has")
-	}
-	return found.GroupResource(), err
+	return schema.GroupResource{}, problem.New("there is no custom resource %q", name).
+		ToDo("./scripts/workshop kubectl get crds lists them")
 }
 
 func printVersions(command *cobra.Command, objects []unstructured.Unstructured) error {
