@@ -18,7 +18,6 @@ type program struct {
 	*gopsutil.Process
 	component string
 	home      string // its cluster's folder
-	replaced  bool   // the file on disk is another one now
 }
 
 // running finds the cluster's processes, by component.
@@ -42,14 +41,14 @@ func findPrograms(ctx context.Context, state string) ([]program, error) {
 // identify reports whether a process is a component of a cluster, by its first argument,
 // HOME/COMPONENT.
 func identify(ctx context.Context, p *gopsutil.Process, want string) (program, bool) {
-	path, err := p.ExeWithContext(ctx)                            // unknown of other users' processes, and of the dead
-	executable, replaced := strings.CutSuffix(path, " (deleted)") // Linux says so
-	if err != nil || executable != want {
+	path, err := p.ExeWithContext(ctx) // unknown of other users' processes, and of the dead
+	// Linux says so if the file has been built again since.
+	if err != nil || strings.TrimSuffix(path, " (deleted)") != want {
 		return program{}, false
 	}
 	args, err := p.CmdlineSliceWithContext(ctx)
 	if err != nil || len(args) == 0 || !filepath.IsAbs(args[0]) {
 		return program{}, false
 	}
-	return program{p, filepath.Base(args[0]), filepath.Dir(args[0]), replaced}, true
+	return program{p, filepath.Base(args[0]), filepath.Dir(args[0])}, true
 }

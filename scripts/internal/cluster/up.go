@@ -5,8 +5,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/ui"
@@ -39,14 +37,6 @@ func (c *Cluster) Up(ctx context.Context, progress func(doing string)) (Outcome,
 	components, err := c.components()
 	if err != nil {
 		return "", err
-	}
-	isReplaced := func(p program) bool { return p.replaced }
-	if slices.ContainsFunc(slices.Collect(maps.Values(running)), isReplaced) {
-		// One runs a former version. Restart all, so that their versions match.
-		if err := end(ctx, maps.Values(running)); err != nil {
-			return "", err
-		}
-		running = nil
 	}
 	outcome := Started
 	if len(running) == len(components) {
