@@ -76,10 +76,13 @@ func (d Deployment) Install(ctx context.Context) error {
 	if err == nil && d.Webhooks != "" {
 		err = d.webhooksAnswer(ctx)
 	}
-	if err != nil {
-		return d.whyNot(ctx, err)
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	return nil
+	return problem.New("chapter %s's program doesn't become ready in the cluster", d.chapter.Name).
+		ToDo("look at its Pods and its log: ./scripts/workshop kubectl describe pods --namespace %s, "+
+			"./scripts/workshop kubectl logs --namespace %[1]s deployment/%s", d.Namespace, d.ServiceAccount).
+		Because(err)
 }
 
 // Remove deletes everything that Install has created. The CRD and its objects come first, while the
@@ -171,18 +174,6 @@ func (d Deployment) kubectl(ctx context.Context, args ...string) error {
 	d.printCommand("kubectl %s", strings.Join(args, " "))
 	_, err := d.Kubectl.Run(ctx, args...)
 	return err
-}
-
-// whyNot adds the Pods and their Events to an error.
-func (d Deployment) whyNot(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	pods, _ := d.Kubectl.Run(ctx, "get", "pods", "--namespace", d.Namespace)
-	events, _ := d.Kubectl.Run(ctx, "get", "events", "--namespace", d.Namespace, "--sort-by=.lastTimestamp")
-	return problem.New("chapter %s's program doesn't become ready in the cluster", d.chapter.Name).
-		ToDo("look at its log: ./scripts/workshop kubectl logs --namespace %s deployment/%s", d.Namespace, d.ServiceAccount).
-		Because(fmt.Errorf("%w\n%s%s", err, pods, events))
 }
 
 // printCommand prints a command as you would type it in the repository's root.
