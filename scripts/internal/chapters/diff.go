@@ -74,7 +74,7 @@ func Diff(ctx context.Context, out io.Writer, a, b Chapter, onlyStat bool) error
 	if b.Solved {
 		lesson = []string{"solution.go"}
 	}
-	repository, err := commitBoth(ctx, before, after, summary(a, b, before, after, changes))
+	repository, err := commitBoth(ctx, before, after, summary(a, b, changes))
 	if err != nil {
 		return err
 	}
@@ -130,21 +130,10 @@ func keepShown(files, others map[string]file) {
 	})
 }
 
-func summary(a, b Chapter, before, after map[string]file, changes Changes) string {
-	var same []string
-	for name, f := range after {
-		if before[name].text == f.text && f.kind == program {
-			same = append(same, name)
-		}
-	}
-	text := fmt.Sprintf("From %s (-) to %s (+): %d lines to read (%d removed, %d added, %d in new files).\n"+
+func summary(a, b Chapter, changes Changes) string {
+	return fmt.Sprintf("From %s (-) to %s (+): %d lines to read (%d removed, %d added, %d in new files).\n"+
 		"%d lines are gone with their files. The lesson comes first.", a.Name, b.Name, changes.ToRead(),
 		changes.Removed, changes.Added, changes.New, changes.Gone)
-	if len(same) > 0 {
-		slices.Sort(same)
-		text += "\nThe same in both: " + strings.Join(same, ", ") + "."
-	}
-	return text
 }
 
 // countChanges counts the changes in the programs' code.

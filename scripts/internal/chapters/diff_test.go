@@ -81,7 +81,6 @@ func TestDiff(t *testing.T) {
 		"the lesson first, and no lines of deleted files": {
 			want: []string{
 				"From 01-a (-) to 02-b (+): 8 lines to read (1 removed, 2 added, 5 in new files).\n2 lines are gone",
-				"The same in both: desired.go.",
 				"informers.go     | 6 ++++++\n", "4 files changed",
 				"+var x = `\n",
 				"-// main starts it.\n+// main starts them.\n", "+\twire.Run(2)\n",
