@@ -108,14 +108,10 @@ func programsIn(args []string, tdset bool) ([]lens.Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Kind != chapters.Foo && p.Kind != chapters.TDSet {
-			return nil, problem.New("lens shows only programs for Foos and TDSets, and that of %s manages %ss",
-				arg, p.Kind).
-				ToDo("./scripts/workshop run %s", arg)
-		}
-		if len(all) > 0 && all[0].Built.Kind != p.Kind {
-			return nil, problem.New("the programs of %s and %s manage different kinds", args[0], args[1]).
-				ToDo("compare two programs for Foos, or two for TDSets")
+		isKnown := p.Kind == chapters.Foo || p.Kind == chapters.TDSet
+		if !isKnown || len(all) > 0 && all[0].Built.Kind != p.Kind {
+			return nil, problem.New("lens shows programs for Foos, or for TDSets, but that of %s manages %ss", arg, p.Kind).
+				ToDo("choose one or two programs for Foos, or for TDSets; ./scripts/workshop run %s runs this one", arg)
 		}
 		// The name is the chapter's number. For a ticket, its folder's name follows.
 		name := chapter.Number() + strings.TrimPrefix(strings.TrimSuffix(p.Name, "-tdset"), chapter.Name)

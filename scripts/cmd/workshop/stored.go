@@ -74,10 +74,6 @@ func findResource(ctx context.Context, c cluster.Backend, name string) (schema.G
 }
 
 func printVersions(command *cobra.Command, objects []unstructured.Unstructured) error {
-	if len(objects) == 0 {
-		_, err := fmt.Fprintln(command.ErrOrStderr(), "etcd has no custom objects of this resource.")
-		return err
-	}
 	table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTORED AS")
 	for _, object := range objects {
