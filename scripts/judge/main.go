@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"example.com/operators/scripts/internal/judge"
@@ -17,7 +18,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	command := judge.Command(judge.Host{Call: "go run ./scripts/judge"})
+	call := os.Args[0]
+	if strings.Contains(call, "go-build") {
+		call = "go run ./scripts/judge"
+	}
+	command := judge.Command(judge.Host{Call: call})
 	command.SetOut(os.Stdout) // cobra prints to stderr otherwise
 	command.SilenceErrors, command.SilenceUsage = true, true
 	err := command.ExecuteContext(ctx)

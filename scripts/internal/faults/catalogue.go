@@ -22,9 +22,9 @@ type Fault struct {
 	Name string
 	// Label is a few words for a button. Title completes the sentence "the operator survives …".
 	Label, Title string
-	// Why says when this happens and what the operator must do, and Lesson where the course teaches
-	// it: a path in the repository.
-	Why, Lesson string
+	// Why says when this happens and what the operator must do, Fix what to change if it doesn't, and
+	// Lesson where the course teaches it: a path in the repository.
+	Why, Fix, Lesson string
 	// Does says what happens when the fault begins, Hint what helps to see its effect, and Hit what it
 	// counts, in the plural.
 	Does, Hint, Hit string
@@ -81,6 +81,8 @@ func All() []Fault {
 			Name: "F1", Label: "watches are cut", Title: "watches that are cut again and again",
 			Why: "Load balancers, proxies and restarts of the API server cut watches every day. The operator must " +
 				"reconnect and miss no change.",
+			Fix: "Watch with an informer, or with client-go's Reflector. Both watch again from the last " +
+				"version that they have seen.",
 			Lesson: "02-informers/README.md",
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
@@ -95,6 +97,8 @@ func All() []Fault {
 			Why: "The API server forgets old versions after a few minutes. A client that was disconnected for longer " +
 				"must list again, " +
 				"and work out for itself what has been deleted.",
+			Fix: "Watch with an informer, and handle deletions: after a new list, it calls DeleteFunc " +
+				"with a tombstone.",
 			Lesson: "02-informers/README.md",
 			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
 			Hit:    "events held back",
@@ -107,6 +111,7 @@ func All() []Fault {
 		{
 			Name: "F3", Label: "no API server", Title: "an API server that can't be reached for a few seconds",
 			Why:    "Upgrades restart the API server. If an operator exits or gives up then, somebody has to step in.",
+			Fix:    "Don't exit if a request fails. Return the error to the work queue, and let the informer reconnect.",
 			Lesson: "02-informers/README.md",
 			Does:   "the program's connections are closed, and so is each new one. You can still reach the API server",
 			Hit:    "connections closed or refused",
@@ -117,7 +122,9 @@ func All() []Fault {
 		},
 		{
 			Name: "F4a", Label: "writes fail (500)", Title: "writes that fail with 500 (internal error)",
-			Why:    "A failed write must be retried, because nobody else will do it.",
+			Why: "A failed write must be retried, because nobody else will do it.",
+			Fix: "Return each error to the work queue (AddRateLimited, or an error from Reconcile), so " +
+				"that the key is retried.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 500",
 			Hit:    "writes refused",
@@ -128,7 +135,9 @@ func All() []Fault {
 		},
 		{
 			Name: "F4b", Label: "writes fail (429)", Title: "writes that fail with 429 (too many requests)",
-			Why:    "The API server is protecting itself from overload. The operator must wait and try again.",
+			Why: "The API server is protecting itself from overload. The operator must wait and try again.",
+			Fix: "Return the error to the work queue. client-go has then already waited as long as the " +
+				"API server has asked it to.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 429, which asks the client to retry in a second",
 			Hit:    "writes refused",
@@ -142,6 +151,8 @@ func All() []Fault {
 			Why: "A conflict means that the object has changed since the operator read it. The operator must read it " +
 				"again and decide " +
 				"again.",
+			Fix: "Return the error to the work queue. Don't repeat the write with the old object: read " +
+				"the object again first.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 409 Conflict",
 			Hit:    "writes refused",
@@ -155,6 +166,8 @@ func All() []Fault {
 			Why: "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, " +
 				"because the events " +
 				"won't be sent again.",
+			Fix: "Derive from the objects in the cluster what is left to do, never from memory or from a " +
+				"status field.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
 			Hit:    "kills",
@@ -166,6 +179,7 @@ func All() []Fault {
 		{
 			Name: "F6a", Label: "connection freezes", Title: "a connection that freezes",
 			Why:    "A network that drops packets doesn't close the connection. Only a client that sends pings notices.",
+			Fix:    "Use client-go, whose HTTP/2 connections send pings, and leave its connection settings as they are.",
 			Lesson: "02-informers/README.md",
 			Does:   "the connection is frozen: it stays open, but no bytes get through",
 			Hit:    "connections frozen",
@@ -191,6 +205,7 @@ func All() []Fault {
 			Why: "If only the leader's requests for the lease hang, nothing else tells it to stop. If it doesn't watch " +
 				"its own clock, " +
 				"there are two leaders.",
+			Fix:      "Use client-go's leader election, and exit as soon as it says that the lease is lost.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "requests for the Lease get no response, but all others do",
 			Hit:      "requests without a response",
@@ -202,6 +217,7 @@ func All() []Fault {
 			Name: "F7", Label: "leader dies", Title: "the death of the leader while a second replica waits",
 			Why: "Without leader election, two replicas undo each other's work during every rollout of the " +
 				"operator's own Deployment.",
+			Fix:      "Turn on leader election, and let only the leader write.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "the leader is killed while a second replica waits",
 			Replicas: true, LeaderDies: true,
@@ -209,6 +225,7 @@ func All() []Fault {
 		{
 			Name: "F8", Label: "permissions lost", Title: "a temporary loss of its permissions for owned objects",
 			Why:    "Permissions change while operators run. Once they are back, the operator must retry what was refused.",
+			Fix:    "Return the error of a refused request to the work queue, so that the key is retried.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program's requests for Deployments are answered with 403 Forbidden",
 			Hit:    "requests refused",
@@ -221,6 +238,8 @@ func All() []Fault {
 			Name: "F9", Label: "cache 5 s behind", Title: "a cache that is seconds behind",
 			Why: "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, " +
 				"or reverts newer changes.",
+			Fix: "Give objects fixed names, send resourceVersion or a UID with each write, and ask the " +
+				"API server before creating.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
 			Hit:    "events delayed",

@@ -4,6 +4,7 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -14,6 +15,7 @@ type attempt struct {
 	ctx      context.Context
 	result   Result
 	cleanups []func()
+	cause    string // of the findings that come now: see Finding
 }
 
 // ended is the panic that ends an attempt with a verdict.
@@ -26,7 +28,11 @@ func (t *attempt) end(verdict Verdict, why string) {
 
 // must ends the attempt if there is an error, because the judge itself can't go on.
 func (t *attempt) must(err error) {
-	if err != nil {
+	switch {
+	case err == nil:
+	case errors.Is(t.ctx.Err(), context.Canceled):
+		t.end(Unjudged, "the judge was interrupted")
+	default:
 		t.end(Failed, err.Error())
 	}
 }
@@ -43,7 +49,7 @@ func (t *attempt) cleanup(do func()) { t.cleanups = append(t.cleanups, do) }
 // found records a finding. Each needs evidence.
 func (t *attempt) found(severity Severity, evidence []Evidence, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
-	t.result.Findings = append(t.result.Findings, Finding{Severity: severity, What: what, Evidence: evidence})
+	t.result.Findings = append(t.result.Findings, Finding{severity, t.cause, what, evidence, false})
 }
 
 // measure records something without a verdict.

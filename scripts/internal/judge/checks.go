@@ -12,9 +12,11 @@ import (
 // Check is one promise that an operator should keep.
 type Check struct {
 	Name string `json:"check"`
-	// Promise is a sentence that is true if the check passes, and Why says what goes wrong otherwise.
+	// Promise is a sentence that is true if the check passes, Why says what goes wrong otherwise, and
+	// Fix what to change in the operator then.
 	Promise string `json:"promise"`
 	Why     string `json:"-"`
+	Fix     string `json:"-"`
 	// Lesson is where the course teaches it: a path in the repository.
 	Lesson string `json:"-"`
 
@@ -32,7 +34,7 @@ func (c Check) NotFor(config *Config) string {
 		"":              true,
 		"mutations":     len(config.Mutations) > 0,
 		"badInput":      len(config.BadInput) > 0,
-		"permissions":   config.Permissions != "",
+		"permissions":   len(config.Permissions) > 0,
 		"secondReplica": config.SecondReplica != nil,
 		"endpoints":     config.Endpoints != Endpoints{},
 		"cost":          len(config.Cost) > 0,

@@ -4,8 +4,8 @@ package judge
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +22,7 @@ func accessChecks() []Check {
 			Promise: "the operator has every permission that it uses, and uses every permission that it has",
 			Why: "A missing permission breaks the operator later, when it first needs it. An unnecessary one helps " +
 				"an attacker who takes over the operator.",
+			Fix:      "Add the missing permissions to the Role, and remove those that nothing needs.",
 			Lesson:   "03-workqueue/README.md",
 			requires: "permissions",
 			run:      permissionsAreUsed,
@@ -31,6 +32,7 @@ func accessChecks() []Check {
 			Promise: "the operator watches instead of polling, and its lists are answered from the API server's cache",
 			Why: "A list without resourceVersion and without a limit makes the API server read everything from " +
 				"etcd. An operator that polls makes it do that again and again.",
+			Fix:    "Read from an informer's cache. List with resourceVersion=0 where any recent state will do.",
 			Lesson: "02-informers/README.md",
 			run:    readsAreCheap,
 		},
@@ -74,17 +76,20 @@ func permissionsAreUsed(s *scenario) {
 	s.lifecycle()
 	usage := operator.Compare(s.permissions.Rules, s.requests(), s.config.UnusedPermissions)
 	s.measure("permissions: %d", len(usage.Granted))
-	for _, right := range slices.Sorted(maps.Keys(usage.Missing)) {
-		s.found(Error, asEvidence(usage.Missing[right]), "a permission is missing: %s", right)
+	if missing := slices.Sorted(maps.Keys(usage.Missing)); len(missing) > 0 {
+		var evidence []Evidence
+		for _, right := range missing {
+			evidence = append(evidence, asEvidence(usage.Missing[right][:1])...)
+		}
+		s.found(Error, evidence, "permissions are missing: %s", strings.Join(missing, ", "))
 	}
-	file := filepath.Base(s.config.Permissions)
-	for _, right := range usage.Wildcards {
-		s.found(Warning, []Evidence{noted("%s grants it, and so the operator may do more than the file lists", file)},
-			"a permission is a wildcard: %s", right)
+	if len(usage.Wildcards) > 0 {
+		s.found(Warning, []Evidence{noted("with them, the operator may do more than its Roles list")},
+			"permissions are wildcards: %s", strings.Join(usage.Wildcards, ", "))
 	}
-	for _, right := range usage.Unused {
-		evidence := noted("%s grants it, and the operator has used %d permissions, but not this one", file, len(usage.Used))
-		s.found(Warning, []Evidence{evidence}, "a permission is never used: %s", right)
+	if len(usage.Unused) > 0 {
+		s.found(Warning, []Evidence{noted("the operator has used these permissions: %s", strings.Join(usage.Used, ", "))},
+			"permissions are never used: %s", strings.Join(usage.Unused, ", "))
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"time"
 
+	"github.com/shirou/gopsutil/v4/load"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +21,7 @@ func costChecks() []Check {
 			Name:     "endpoints",
 			Promise:  "the endpoints for metrics and probes respond",
 			Why:      "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
+			Fix:      "Serve metrics and probes on the addresses in judge.yaml.",
 			Lesson:   "05-controller-runtime/more/production.md",
 			requires: "endpoints",
 			run:      endpointsRespond,
@@ -28,6 +31,8 @@ func costChecks() []Check {
 			Promise: "requests, CPU time and memory grow no faster than the number of objects",
 			Why: "Code that is fine with ten objects may be quadratic, for example because the operator lists all " +
 				"objects each time it works on one of them, or because its cache lacks an index.",
+			Fix: "Look for a list of all objects in the code that handles one, and use an index of the cache instead. " +
+				"If many samples take long, look for client-go's default limit of 5 requests a second (config.QPS).",
 			Lesson:   "02-informers/README.md",
 			Alone:    true,
 			requires: "cost",
@@ -123,6 +128,9 @@ func (s *scenario) costOf(r *replica, first, count int) (each usage, ok bool) {
 	for _, sample := range samples {
 		rest := max(limit-time.Since(began), time.Second)
 		if err := s.within(rest, func() error { return s.isReady(sample) }); err != nil {
+			if average, err := load.AvgWithContext(s.ctx); err == nil && average.Load1 > 2*float64(runtime.NumCPU()) {
+				s.unable("%d samples aren't ready within %v, but this machine is busy: its load is %.0f", count, limit, average.Load1)
+			}
 			sent := s.usage(r).forEach(count, before).requests
 			s.found(Error, append([]Evidence{noted("%.1f requests for each object so far; %v", sent, err)}, s.crashes()...),
 				"%d samples that are created at once aren't ready within %v", count, limit)

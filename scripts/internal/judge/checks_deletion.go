@@ -4,14 +4,18 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -25,6 +29,7 @@ func deletionChecks() []Check {
 			Name:    "delete-background",
 			Promise: "after a sample is deleted in the background, which is kubectl's default, nothing is left",
 			Why:     "Objects that an operator leaves behind keep running, and costing money, until somebody finds them.",
+			Fix:     "Set a controller reference on each object that you create, or delete it in a finalizer.",
 			Lesson:  "01-raw-watch/README.md",
 			run:     func(s *scenario) { deletesEverything(s, metav1.DeletePropagationBackground) },
 		},
@@ -34,6 +39,7 @@ func deletionChecks() []Check {
 			Why: "In a foreground deletion, the sample stays until the objects that it owns are gone. If the " +
 				"operator recreates them in the meantime, or adds a finalizer to an object that is being deleted, that " +
 				"may never happen.",
+			Fix:    "If the sample has a deletionTimestamp, create and change nothing for it.",
 			Lesson: "07-tdset-operator/more/deletion.md",
 			run:    func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
 		},
@@ -42,6 +48,7 @@ func deletionChecks() []Check {
 			Promise: "nothing is created for a sample that is being deleted",
 			Why: "With a finalizer, another controller can hold up a deletion for hours. If the operator keeps " +
 				"working for the sample in that time, it recreates what is being cleaned up.",
+			Fix:    "If the sample has a deletionTimestamp, only clean up. Add finalizers only while it has none.",
 			Lesson: "07-tdset-operator/more/deletion.md",
 			run:    nothingWhileDeleting,
 		},
@@ -50,6 +57,8 @@ func deletionChecks() []Check {
 			Promise: "deleting a namespace causes no storm of writes",
 			Why: "In a namespace that is being deleted, the API server refuses every create. An operator that " +
 				"treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
+			Fix: "If the sample has a deletionTimestamp, or a create is refused because the namespace is " +
+				"terminating, stop.",
 			Lesson: "07-tdset-operator/more/deletion.md",
 			run:    namespaceIsDeleted,
 		},
@@ -175,11 +184,24 @@ func (s *scenario) foundLeft(
 	s.found(Error, append(left, s.evidence(began, objects[len(objects)-1])...), "%s", what)
 }
 
-// holdAccount gives the operator's account these finalizers, in JSON.
-func (s *scenario) holdAccount(ctx context.Context, finalizers string) error {
+// holdAccount gives the operator's account, Roles and RoleBindings these finalizers, in JSON.
+func (s *scenario) holdAccount(ctx context.Context, finalizers string) (err error) {
 	patch := fmt.Appendf(nil, `{"metadata": {"finalizers": %s}}`, finalizers)
-	accounts := s.client.CoreV1().ServiceAccounts(s.namespace)
-	_, err := accounts.Patch(ctx, operator.ServiceAccount, types.MergePatchType, patch, metav1.PatchOptions{})
+	granted := metav1.ListOptions{LabelSelector: operator.GrantedIn}
+	for _, resource := range []schema.GroupVersionResource{
+		corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
+		rbacv1.SchemeGroupVersion.WithResource("roles"), rbacv1.SchemeGroupVersion.WithResource("rolebindings"),
+	} {
+		api := s.dynamic.Resource(resource).Namespace(s.namespace)
+		list, failed := api.List(ctx, granted)
+		if err = errors.Join(err, failed); failed != nil {
+			continue
+		}
+		for _, object := range list.Items {
+			_, failed := api.Patch(ctx, object.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+			err = errors.Join(err, operator.IgnoreNotFound(failed))
+		}
+	}
 	return err
 }
 
@@ -188,17 +210,14 @@ func namespaceIsDeleted(s *scenario) {
 	// Elsewhere, an operator's account isn't in the namespace that is deleted. So this one must stay
 	// until the operator has finished. Its token is valid for a minute after the deletion.
 	s.must(s.holdAccount(s.ctx, `["operators.example.com/judge"]`))
-	s.cleanup(func() { s.must(operator.IgnoreNotFound(s.holdAccount(context.WithoutCancel(s.ctx), "null"))) })
+	s.cleanup(func() { s.must(s.holdAccount(context.WithoutCancel(s.ctx), "null")) })
 	began := time.Now()
 	s.step("delete namespace %s", s.namespace)
 	s.must(s.client.CoreV1().Namespaces().Delete(s.ctx, s.namespace, metav1.DeleteOptions{}))
 	if err := s.soon(func() error { return s.areGone(samples...) }); err != nil {
-		lost := func(r audit.Request) bool {
-			return r.Code == http.StatusUnauthorized || r.Code == http.StatusForbidden && r.Verb != "create"
-		}
+		lost := func(r audit.Request) bool { return r.Code == http.StatusUnauthorized }
 		if len(s.since(began, lost)) > 0 {
-			s.unable("the namespace took the operator's account and permissions with it, before the operator had "+
-				"finished: %s", plain(err))
+			s.unable("the operator's token has expired before the operator had finished: %s", plain(err))
 		}
 		stays := func(*unstructured.Unstructured) bool { return false }
 		s.foundLeft(began, samples, stays, "the deletion of the namespace doesn't finish: "+plain(err))

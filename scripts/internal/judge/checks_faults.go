@@ -17,7 +17,7 @@ import (
 func faultChecks() (checks []Check) {
 	for _, fault := range faults.Survivable() {
 		check := Check{
-			Name: fault.Name, Promise: "the operator survives " + fault.Title, Why: fault.Why, Lesson: fault.Lesson,
+			Name: fault.Name, Promise: "the operator survives " + fault.Title, Why: fault.Why, Fix: fault.Fix, Lesson: fault.Lesson,
 			IsFault: true, run: func(s *scenario) { survives(s, fault) },
 		}
 		if fault.Replicas {
@@ -95,26 +95,30 @@ func survives(s *scenario, fault faults.Fault) {
 	limit := s.config.Limits.Recover
 	late := time.Now().Add(limit)
 	rest := func() time.Duration { return max(time.Until(late), time.Second) }
-	becomes := func(sample *unstructured.Unstructured, otherwise string, check func() error) {
+	becomes := func(cause string, sample *unstructured.Unstructured, otherwise string, check func() error) {
+		s.cause = cause
 		s.promise(began, rest(), sample, check, "%s within %v", otherwise, limit)
 	}
-	becomes(created, "a sample that was created during the fault doesn't become ready",
+	becomes(convergeCheck, created, "a sample that was created during the fault doesn't become ready",
 		func() error { return s.isReady(created) })
 	for i, m := range s.config.Mutations {
-		becomes(mutated[i], fmt.Sprintf("the mutation %q during the fault has no effect", m.Name),
+		becomes("mutations", mutated[i], fmt.Sprintf("the mutation %q during the fault has no effect", m.Name),
 			func() error { return s.hasEffect(mutated[i], m) })
 	}
-	becomes(drifted, "a manual change during the fault isn't reverted", reverted)
-	becomes(lost, "an owned object that was deleted during the fault isn't back",
+	becomes("drift", drifted, "a manual change during the fault isn't reverted", reverted)
+	becomes("recreate", lost, "an owned object that was deleted during the fault isn't back",
 		func() error { return s.isReady(lost) })
+	s.cause = "foreign-fields"
 	for _, object := range shared {
 		if now := s.history.now(object); now != nil && now.GetAnnotations()[foreignKey] == "" {
 			s.broken(began, object, "an annotation that somebody else added to a %s during the fault "+
 				"is lost", object.GetKind())
 		}
 	}
+	s.cause = ""
 	s.foundDuplicates(began, created, usual, "after "+fault.Title)
 	s.foundCrashes()
+	s.cause = "delete-background"
 	s.leavesNothing(began, removed, left, rest())
 }
 

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +24,8 @@ func otherPeopleChecks() []Check {
 			Promise: "other people's labels, annotations, finalizers and sidecars survive the operator's writes",
 			Why: "People and other controllers write to the same objects, for example kubectl rollout restart, " +
 				"service meshes and backup tools. An operator that replaces the whole object keeps undoing their changes.",
+			Fix: "Send a patch or a server-side apply with your own fields only, or change the object that " +
+				"you have read.",
 			Lesson: "04-codegen/README.md",
 			run:    foreignFieldsSurvive,
 		},
@@ -29,6 +34,8 @@ func otherPeopleChecks() []Check {
 			Promise: "somebody else's object is left alone, even if it has the name that the operator needs",
 			Why: "If the operator takes over the object, its real owner loses it. Instead, the operator must " +
 				"report the conflict in the status, and wait until the name is free.",
+			Fix: "Before you write, check that you control the object (metav1.IsControlledBy). If you " +
+				"don't, report it in the status.",
 			Lesson: "01-raw-watch/README.md",
 			run:    takenNameIsLeftAlone,
 		},
@@ -37,6 +44,7 @@ func otherPeopleChecks() []Check {
 			Promise: "somebody else's change isn't lost, even if the operator hasn't seen it yet",
 			Why: "The operator's cache is always a little behind. Without resourceVersion or server-side apply, a " +
 				"write based on an old object silently reverts whatever has changed since.",
+			Fix:    "Send the resourceVersion of the object that you have read, or use server-side apply.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			run:    conflictsLoseNothing,
 		},
@@ -46,6 +54,8 @@ func otherPeopleChecks() []Check {
 				"tight loop",
 			Why: "Bad input stays until a person corrects it. An operator that retries as fast as it can keeps the " +
 				"API server busy until then.",
+			Fix: "Report bad input in the status, and wait until it changes, or return an error, which is " +
+				"retried with a backoff.",
 			Lesson:   "03-workqueue/README.md",
 			requires: "badInput",
 			run:      badInputIsRefused,
@@ -69,6 +79,8 @@ var isForeign = map[string]func(*unstructured.Unstructured) bool{
 
 func foreignFieldsSurvive(s *scenario) {
 	sample := s.startWith("shared")[0]
+	var lost []string
+	var evidence []Evidence
 	for _, object := range s.owned(sample) {
 		began := time.Now()
 		added := []string{"label", "annotation", "finalizer"}
@@ -85,11 +97,15 @@ func foreignFieldsSurvive(s *scenario) {
 			s.broken(began, object, "a %s with somebody else's fields disappears", object.GetKind())
 			continue
 		}
-		for _, part := range added {
-			if !isForeign[part](now) {
-				s.broken(began, object, "a %s loses the %s that somebody else added", object.GetKind(), part)
-			}
+		isKept := func(part string) bool { return isForeign[part](now) }
+		if parts := slices.DeleteFunc(added, isKept); len(parts) > 0 {
+			lost = append(lost, fmt.Sprintf("a %s loses its %s", object.GetKind(), strings.Join(parts, ", ")))
+			evidence = append(evidence, s.evidence(began, object)...)
 		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		s.found(Error, evidence, "what somebody else has added doesn't survive: %s", strings.Join(slices.Compact(lost), "; "))
 	}
 }
 
@@ -132,6 +148,12 @@ func (s *scenario) provoke(sample, object *unstructured.Unstructured) {
 func takenNameIsLeftAlone(s *scenario) {
 	sample := s.startWith("taken")[0]
 	owned := s.owned(sample)
+	drifts := make([]*drift, len(owned))
+	for i, object := range owned {
+		if all := s.drifts(object); len(all) > 0 {
+			drifts[i] = &all[0]
+		}
+	}
 	s.replicas[0].Stop()
 	s.remove(metav1.DeletePropagationBackground, sample)
 	s.remove(metav1.DeletePropagationBackground, owned...)
@@ -144,6 +166,12 @@ func takenNameIsLeftAlone(s *scenario) {
 	}))
 	s.pass(settled) // the kubelet's last delete of a Pod names no UID, and could meet the new one
 	theirs := s.takeNames(owned)
+	for i, d := range drifts { // so that the operator would have to change it
+		if d != nil {
+			s.step("change %s of %s", d, title(theirs[i]))
+			_, _ = s.tryPatch(theirs[i], types.JSONPatchType, d.patch) // it may be immutable by now
+		}
+	}
 	s.pass(settled) // the scheduler changes new Pods
 	for i := range theirs {
 		if theirs[i] = s.history.now(theirs[i]); theirs[i] == nil {
@@ -153,8 +181,15 @@ func takenNameIsLeftAlone(s *scenario) {
 	s.step("somebody else's objects have the names now: create the sample again")
 	s.start()
 	began := time.Now()
-	s.create(s.sample("taken"))
+	fresh := s.sample("taken")
+	isVacuous := s.config.Ready.holds(fresh) == nil
+	sample = s.create(fresh)
 	failed := s.catchesUp("free")
+	if len(s.config.Mutations) > 0 { // another reason to write
+		_, _ = s.tryPatch(sample, types.MergePatchType, asJSON(s.config.Mutations[0].Patch))
+		s.pass(settled)
+		_ = s.settle() // a conflict may be reported again and again
+	}
 	for _, before := range theirs {
 		now := s.history.now(before)
 		switch {
@@ -166,6 +201,10 @@ func takenNameIsLeftAlone(s *scenario) {
 		case differ(now, before, "spec") || differ(now, before, "data"):
 			s.broken(began, before, "somebody else's %s is changed", before.GetKind())
 		}
+	}
+	if !isVacuous && len(s.owned(sample)) == 0 && s.saysReady(sample) == nil {
+		s.broken(began, sample, "the sample is ready, although it owns nothing: somebody else's objects have the names "+
+			"that it needs")
 	}
 	if failed != nil && len(s.result.Findings) == 0 {
 		s.unable("a sample whose name is free doesn't become ready either: %v", failed)
@@ -200,8 +239,18 @@ func (s *scenario) theirs(object *unstructured.Unstructured) *unstructured.Unstr
 	object.Object["metadata"] = map[string]any{
 		"name": object.GetName(), "namespace": s.namespace, "labels": map[string]any{"owner": "somebody"},
 	}
-	for _, assigned := range []string{"clusterIP", "clusterIPs", "nodeName"} {
-		unstructured.RemoveNestedField(object.Object, "spec", assigned)
+	assigned := []string{"nodeName", "volumeName"}
+	if ip, _, _ := unstructured.NestedString(object.Object, "spec", "clusterIP"); ip != corev1.ClusterIPNone {
+		assigned = append(assigned, "clusterIP", "clusterIPs")
+	}
+	if object.GetKind() == "Job" { // the API server labels its Pods with its UID
+		assigned = append(assigned, "selector")
+		for _, label := range []string{"controller-uid", batchv1.ControllerUidLabel} {
+			unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "labels", label)
+		}
+	}
+	for _, field := range assigned {
+		unstructured.RemoveNestedField(object.Object, "spec", field)
 	}
 	return object
 }

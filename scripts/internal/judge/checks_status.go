@@ -19,6 +19,8 @@ func statusChecks() []Check {
 			Why: "Without observedGeneration, nobody can tell whether a status is about the current spec or an " +
 				"older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end " +
 				"of the previous rollout for the end of the new one.",
+			Fix: "Set observedGeneration to the generation that you have read, and wait for that of the " +
+				"owned workload.",
 			Lesson:   "03-workqueue/README.md",
 			requires: "mutations",
 			run:      generationIsObserved,
@@ -28,6 +30,7 @@ func statusChecks() []Check {
 			Promise: "each condition has a reason, and lastTransitionTime changes only when the condition's status does",
 			Why: "People look at lastTransitionTime to see how long something has been broken. If the operator " +
 				"updates the time with each write, each write is a change, and each change makes the operator work again.",
+			Fix:    "Set conditions with meta.SetStatusCondition, and give each a reason.",
 			Lesson: "03-workqueue/README.md",
 			run:    conditionsAreWellFormed,
 		},

@@ -5,20 +5,28 @@ package judge
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/faultproxy"
 )
 
+// convergeCheck is the check that all others build on.
+const convergeCheck = "converge"
+
 func workChecks() []Check {
 	return []Check{
 		{
-			Name:    "converge",
+			Name:    convergeCheck,
 			Promise: "each sample becomes ready, and then the operator stops writing",
 			Why: "All other checks build on this. If an operator never stops writing, each of its writes is work " +
 				"for the API server, etcd and everyone who watches.",
+			Fix: "Read the evidence: it names the cause, or shows what the operator has logged and which " +
+				"requests were refused.",
 			Lesson: "01-raw-watch/README.md",
 			run:    converges,
 		},
@@ -27,6 +35,7 @@ func workChecks() []Check {
 			Promise: "each change to a sample reaches the objects that it owns",
 			Why: "The spec is how users tell the operator what to do. If a change to it has no effect, they can't " +
 				"tell a slow operator from a broken one.",
+			Fix:      "Compare each field that the sample decides with the owned object, and write it if it differs.",
 			Lesson:   "01-raw-watch/README.md",
 			requires: "mutations",
 			run:      mutationsReach,
@@ -37,6 +46,7 @@ func workChecks() []Check {
 			Why: "An operator should compare the actual state with the desired state, no matter who changed it. If " +
 				"it only reacts to changes of the sample's spec, a manual change (drift) stays until somebody changes the " +
 				"spec, which may be never.",
+			Fix:    "Watch the objects that you own, and compare them in each reconcile, whatever has caused it.",
 			Lesson: "02-informers/README.md",
 			run:    driftIsReverted,
 		},
@@ -45,6 +55,7 @@ func workChecks() []Check {
 			Promise: "an owned object is created again after somebody deletes it",
 			Why: "Deletion is the most extreme drift. An operator that doesn't watch the objects that it creates " +
 				"never notices.",
+			Fix:    "Watch the objects that you own, and enqueue their owner when one of them is deleted.",
 			Lesson: "02-informers/README.md",
 			run:    deletedComesBack,
 		},
@@ -53,6 +64,8 @@ func workChecks() []Check {
 			Promise: "an operator that starts before its CRD exists waits for it, or exits and works after a restart",
 			Why: "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the " +
 				"operator by hand.",
+			Fix: "Let the program retry, or exit with an error so that it is started again. Don't go on " +
+				"without the watch.",
 			Lesson: "01-raw-watch/README.md",
 			run: func(s *scenario) {
 				group := s.samples[0].GroupVersionKind().Group
@@ -64,6 +77,7 @@ func workChecks() []Check {
 			Promise: "an operator that starts before it has its permissions waits for them, or exits and works after a restart",
 			Why: "If a Role is applied a second too late, nobody should have to step in. While the operator waits, " +
 				"it must not flood the API server with requests.",
+			Fix:    "Let the informer retry, or exit with an error so that the program is started again.",
 			Lesson: "02-informers/README.md",
 			run: func(s *scenario) {
 				startsLater(s, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
@@ -105,8 +119,12 @@ func converges(s *scenario) {
 		began := time.Now()
 		created := s.create(s.renamed(sample, sample.GetName()))
 		if err := s.becomes(created); err != nil {
-			s.broken(began, created, "%s doesn't converge: %s", title(sample), plain(err))
-		} else if i == 0 {
+			s.found(Error, s.diagnosis(created), "%s doesn't converge: %s", title(sample), plain(err))
+			s.fails.Store(i == 0)
+			return
+		}
+		if i == 0 {
+			s.converges.Store(true)
 			s.measure("time until the first sample is ready: %.2f s", (time.Since(began) - settled).Seconds())
 		}
 	}
@@ -130,11 +148,23 @@ func mutationsReach(s *scenario) {
 	}
 }
 
+// mostStays is how many fields of a kind the judge names that the operator doesn't revert.
+const mostStays = 2
+
 func driftIsReverted(s *scenario) {
 	sample := s.startWith("drifted")[0]
 	tried := 0
+	stays := map[string][]string{} // by kind, the fields
+	evidence := map[string][]Evidence{}
 	for _, object := range s.owned(sample) {
-		for _, d := range s.drifts(object) {
+		kind, drifts := object.GetKind(), s.drifts(object)
+		if len(drifts) == 0 {
+			s.measure("%s has no field that could be changed by hand", title(object))
+		}
+		for _, d := range drifts {
+			if slices.Contains(stays[kind], d.String()) || len(stays[kind]) == mostStays {
+				continue // each one takes all of the limit
+			}
 			began := time.Now()
 			reverted := s.interfere(sample, object, d)
 			if reverted == nil {
@@ -143,11 +173,16 @@ func driftIsReverted(s *scenario) {
 			tried++
 			if s.soon(reverted) != nil {
 				change := fmt.Sprintf("the judge changes %s of %s from %v to %v", d, title(object), d.was, d.becomes)
-				s.found(Error, append([]Evidence{{began, change, d.patch}}, s.evidence(began, object)...),
-					"a manual change to %s of a %s isn't reverted, although the operator set that field", d, object.GetKind())
+				stays[kind] = append(stays[kind], d.String())
+				evidence[kind] = slices.Concat(evidence[kind], []Evidence{{began, change, d.patch}}, s.evidence(began, object))
+				s.undo(object, d)
 			}
 			s.needs(s.becomes(sample))
 		}
+	}
+	for kind, fields := range stays {
+		s.found(Error, evidence[kind], "a manual change to a %s isn't reverted, although the operator set that field: %s",
+			kind, strings.Join(fields, ", "))
 	}
 	if tried == 0 {
 		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, " +
@@ -159,10 +194,14 @@ func deletedComesBack(s *scenario) {
 	sample := s.startWith("deleted")[0]
 	for _, object := range s.owned(sample) {
 		began := time.Now()
+		before := map[types.UID]bool{}
+		for _, other := range s.owned(sample) {
+			before[other.GetUID()] = true
+		}
 		s.remove(metav1.DeletePropagationBackground, object)
 		isBack := func() error {
 			for _, other := range s.owned(sample) {
-				isNew := other.GetUID() != object.GetUID() && other.GetDeletionTimestamp() == nil
+				isNew := !before[other.GetUID()] && other.GetDeletionTimestamp() == nil
 				if isNew && other.GetKind() == object.GetKind() {
 					return nil
 				}

@@ -4,6 +4,8 @@ package judge
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/audit"
@@ -17,6 +19,7 @@ func writeChecks() []Check {
 			Why: "A write that changes nothing isn't free. It goes through admission, webhooks and validation " +
 				"before the API server notices that there is nothing to store. Usually it means that the operator doesn't " +
 				"compare the object with the desired state before it writes.",
+			Fix:    "Compare the object with the desired state, and write only if they differ.",
 			Lesson: "05-controller-runtime/more/pitfalls.md",
 			run:    fewWrites,
 		},
@@ -26,6 +29,7 @@ func writeChecks() []Check {
 			Why: "Every resync (a repeated look at all objects), every new list after a broken watch, and every " +
 				"change by somebody else makes the operator check its objects again. If it writes each time, a cluster " +
 				"with a thousand objects is never quiet.",
+			Fix:    "Compare before you write. Compare only fields that you set: the API server fills in others.",
 			Lesson: "05-controller-runtime/more/pitfalls.md",
 			run:    staysQuiet,
 		},
@@ -34,6 +38,8 @@ func writeChecks() []Check {
 			Promise: "after a restart, the operator writes nothing if nothing has changed",
 			Why: "After a restart, each object looks new to the operator. If it writes each of them again, every " +
 				"upgrade of the operator floods the API server.",
+			Fix: "Compare before you write, and build the desired state in the same order each time: maps " +
+				"have none.",
 			Lesson: "02-informers/README.md",
 			run:    restartsQuietly,
 		},
@@ -78,6 +84,9 @@ func staysQuiet(s *scenario) {
 			}
 		}},
 	}
+	var noisy []string
+	var evidence []Evidence
+	severity := Warning
 	for _, occasion := range occasions {
 		writes := s.writesTwice(writesOrReports, func(round int) {
 			lasts := s.config.Limits.Quiet
@@ -89,10 +98,27 @@ func staysQuiet(s *scenario) {
 			s.pass(lasts)
 		})
 		if len(writes) > 0 {
-			s.found(Error, asEvidence(writes), "the operator writes when %s", occasion.name)
+			noisy = append(noisy, occasion.name)
+			evidence = append(evidence, asEvidence(writes)...)
+		}
+		if slices.ContainsFunc(writes, s.hasChanged) {
+			severity = Error
 		}
 	}
+	if len(noisy) > 0 {
+		s.found(severity, evidence, "the operator writes when %s", strings.Join(noisy, ", and when "))
+	}
 	s.foundCrashes()
+}
+
+// hasChanged reports whether a write has changed something. If the API server finds nothing to change,
+// it answers with the version that the object had before. An Event is always something new.
+func (s *scenario) hasChanged(write audit.Request) bool {
+	isOld := func(v snapshot) bool {
+		return v.object.GetName() == write.Name && v.object.GetResourceVersion() == write.ResourceVersion &&
+			v.at.Before(write.Received)
+	}
+	return write.ResourceVersion == "" || !slices.ContainsFunc(s.history.since(time.Time{}), isOld)
 }
 
 // writesOrReports also accepts Events, which an operator may send once, but not each time that it
@@ -125,7 +151,11 @@ func restartsQuietly(s *scenario) {
 		s.pass(max(settled, s.config.Limits.Quiet/4))
 	})
 	if len(writes) > 0 {
-		s.found(Error, asEvidence(writes), "after a restart, the operator writes although nothing has changed")
+		severity := Warning
+		if slices.ContainsFunc(writes, s.hasChanged) {
+			severity = Error
+		}
+		s.found(severity, asEvidence(writes), "after a restart, the operator writes although nothing has changed")
 	}
 }
 

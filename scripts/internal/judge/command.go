@@ -183,11 +183,11 @@ func (f *flags) judge(command *cobra.Command, host Host, args []string) (report 
 	options.Progress = func(done int) { step.Update("%d of %d checks", done, len(options.Checks)) }
 	report.Results, err = Run(command.Context(), options)
 	step.Drop()
-	if err != nil {
+	if report.Results == nil {
 		return report, err
 	}
 	report.Compare(baseline)
-	err = f.write(command.OutOrStdout(), report)
+	err = errors.Join(f.write(command.OutOrStdout(), report), err) // if it was interrupted, it has a report, too
 	if isWhole := len(f.only) == 0 && f.baseline == ""; err == nil && isWhole && capstone.Record != nil {
 		err = capstone.Record(report)
 	}
@@ -265,15 +265,23 @@ Read that file and complete it.`,
 			if err != nil {
 				return err
 			}
-			text, err := Init(command.Context(), options, filepath.Dir(flags.file))
+			text, refused, err := Init(command.Context(), options, filepath.Dir(flags.file))
 			if err == nil {
 				err = os.WriteFile(flags.file, []byte(text), 0o644)
 			}
-			if err == nil {
-				command.Printf("Wrote %s. Read it, correct it, and then run: %s -f %s -- %s\n",
-					flags.file, host.Call, flags.file, strings.Join(args, " "))
+			if err != nil {
+				return err
 			}
-			return err
+			if len(refused) > 0 {
+				command.Printf("The API server has refused some requests of the operator:\n  %s\n", strings.Join(refused, "\n  "))
+			}
+			where := ""
+			if flags.kubeconfig != "" {
+				where = fmt.Sprintf(" --kubeconfig %s --yes", flags.kubeconfig)
+			}
+			command.Printf("Wrote %s. Read it, correct it, and then run: %s%s -f %s -- %s\n",
+				flags.file, host.Call, where, flags.file, args[0])
+			return nil
 		},
 	}
 	flags.add(command, host)
@@ -303,7 +311,8 @@ func newExplainCommand() *cobra.Command {
 				if len(args) == 0 {
 					command.Printf("%-26s %s\n", c.Name, c.Promise)
 				} else {
-					command.Printf("%s: %s\n\n%s\n\nThe course teaches this in %s.\n", c.Name, c.Promise, c.Why, c.Lesson)
+					command.Printf("%s: %s\n\n%s\n\nIf the check finds something: %s\n\nThe course teaches this in %s.\n",
+						c.Name, c.Promise, c.Why, c.Fix, c.Lesson)
 				}
 			}
 			return nil

@@ -28,8 +28,10 @@ var Reference string
 type Config struct {
 	Version           string
 	Args              []string
+	Env               map[string]string
 	Manifests         []string
-	Permissions       string
+	InNamespace       []string `yaml:"inNamespace"`
+	Permissions       Files
 	UnusedPermissions map[string]string `yaml:"unusedPermissions"`
 	Samples           []string
 	Unique            []string
@@ -41,6 +43,18 @@ type Config struct {
 	Endpoints         Endpoints
 	Cost              []int
 	Limits            Limits
+}
+
+// Files are one or several files, in YAML a text or a list.
+type Files []string
+
+// UnmarshalYAML reads a text or a list.
+func (f *Files) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*f = Files{node.Value}
+		return nil
+	}
+	return node.Decode((*[]string)(f))
 }
 
 // Kind is a kind of objects.
@@ -158,14 +172,10 @@ func (c *Config) findFiles(dir string) (err error) {
 		_, failed := os.Stat(*path)
 		err = errors.Join(err, failed)
 	}
-	for i := range c.Manifests {
-		find(&c.Manifests[i])
-	}
-	for i := range c.Samples {
-		find(&c.Samples[i])
-	}
-	if c.Permissions != "" {
-		find(&c.Permissions)
+	for _, paths := range [][]string{c.Manifests, c.InNamespace, c.Permissions, c.Samples} {
+		for i := range paths {
+			find(&paths[i])
+		}
 	}
 	return err
 }

@@ -28,7 +28,7 @@ limits:
 func read(t *testing.T, text string) (*Config, error) {
 	t.Helper()
 	dir := testkit.Write(t, t.TempDir(), map[string]string{
-		"judge.yaml": text, "crd.yaml": "", "sample.yaml": "", "foo.yaml": "", "rbac.yaml": "",
+		"judge.yaml": text, "crd.yaml": "", "sample.yaml": "", "foo.yaml": "", "rbac.yaml": "", "secret.yaml": "",
 	})
 	return Read(filepath.Join(dir, "judge.yaml"))
 }

@@ -3,6 +3,7 @@ package judge
 // The fields of an object that the operator has set, and changes of them.
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"regexp"
@@ -135,7 +136,11 @@ func isContent(field leaf) bool {
 func (s *scenario) driftOf(object *unstructured.Unstructured, field leaf) (d drift, ok bool) {
 	was := field.in(object)
 	dryRun := metav1.PatchOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}}
-	for _, other := range others(was) {
+	candidates := others(was)
+	if text, isText := was.(string); isText && object.GetKind() == "Secret" && field.path[0] == "data" {
+		candidates = []any{base64.StdEncoding.EncodeToString([]byte(text))}
+	}
+	for _, other := range candidates {
 		d = drift{field, was, other, asJSON([]map[string]any{
 			{"op": "test", "path": field.pointer(), "value": was},
 			{"op": "replace", "path": field.pointer(), "value": other},

@@ -24,9 +24,13 @@ import (
 // mostMutations is how many mutations Init proposes.
 const mostMutations = 3
 
+// longestInit is how long Init tries fields of the sample.
+const longestInit = 3 * time.Minute
+
 // draft is what Init finds out.
 type draft struct {
 	Config    *Config
+	Args      string // of the operator, as YAML
 	Unique    []string
 	Ready     string // a line of YAML
 	Mutations []proposal
@@ -41,16 +45,23 @@ type proposal struct {
 //go:embed init.tmpl
 var draftText string
 
-// Init returns the text of a judge.yaml for the folder dir. o.Config needs manifests and one sample.
-func Init(ctx context.Context, o Options, dir string) (string, error) {
+// Init returns the text of a judge.yaml for the folder dir, and which requests the API server has
+// refused meanwhile. o.Config needs manifests and one sample.
+func Init(ctx context.Context, o Options, dir string) (judgeYAML string, refused []string, err error) {
 	j, err := newJudge(ctx, o)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	d := draft{Config: o.Config}
+	d := draft{Config: o.Config, Args: asJSON(o.Command[1:])}
 	t := &attempt{ctx: ctx}
-	if result := t.try(func() { j.newScenario(t).explore(&d) }); result.Why != "" {
-		return "", problem.New("%s", result.Why).ToDo("this is the end of the operator's log:\n%s", result.Log)
+	result := t.try(func() {
+		s := j.newScenario(t)
+		defer func() { refused = s.refusals() }()
+		s.explore(&d)
+	})
+	if result.Why != "" {
+		seen := slices.Concat(refused, []string{"the end of the operator's log:", ownLines(result.Log)})
+		return "", nil, problem.New("%s", result.Why).ToDo("this is what the judge has seen:\n%s", strings.Join(seen, "\n"))
 	}
 	relative := func(path string) string {
 		if short, err := filepath.Rel(dir, path); err == nil {
@@ -60,11 +71,11 @@ func Init(ctx context.Context, o Options, dir string) (string, error) {
 	}
 	parsed, err := template.New("").Funcs(template.FuncMap{"relative": relative}).Parse(draftText)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var text strings.Builder
 	err = parsed.Execute(&text, d)
-	return text.String(), err
+	return text.String(), refused, err
 }
 
 // explore runs the operator with a sample.
@@ -96,7 +107,7 @@ func (s *scenario) explore(d *draft) {
 		if slices.Contains(names, field.value) {
 			d.Unique = append(d.Unique, field.String())
 		}
-		if len(d.Mutations) < mostMutations {
+		if len(d.Mutations) < mostMutations && time.Since(s.result.Began) < longestInit {
 			if p := s.propose(sample, field); len(p.Expect) > 0 {
 				d.Mutations = append(d.Mutations, p)
 			}

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,10 +64,13 @@ type judge struct {
 	samples     []*unstructured.Unstructured
 	// The resources of the samples, and those of the objects that they own.
 	ofSamples, ofOwned []schema.GroupVersionResource
+	// What the check converge has found out, if it has run: does the first sample become ready?
+	converges, fails atomic.Bool
 }
 
-// Run runs the checks, and returns their results in the same order. The error says why nothing could
-// be judged.
+// Run runs the checks, and returns their results in the same order. If it is interrupted, the error
+// says so, and the checks that haven't ended aren't judged. Without results, the error says why
+// nothing could be judged.
 func Run(ctx context.Context, o Options) ([]Result, error) {
 	j, err := newJudge(ctx, o)
 	if err != nil {
@@ -84,19 +88,23 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	together.SetLimit(cmp.Or(o.Parallel, 2*runtime.NumCPU()))
 	var alone []int
 	for i, check := range o.Checks {
-		if check.Alone || !j.isNamespaced() {
-			alone = append(alone, i)
-			continue
-		}
-		together.Go(func() error {
+		switch {
+		case i == 0 && check.Name == convergeCheck: // all others build on it
 			run(i)
-			return nil
-		})
+		case check.Alone || !j.isNamespaced():
+			alone = append(alone, i)
+		default:
+			together.Go(func() error {
+				run(i)
+				return nil
+			})
+		}
 	}
 	_ = together.Wait()
 	for _, i := range alone { // last, because their objects take long to be gone
 		run(i)
 	}
+	onePerCause(results)
 	return results, context.Cause(ctx)
 }
 
@@ -116,7 +124,8 @@ func newJudge(ctx context.Context, o Options) (*judge, error) {
 
 // isNamespaced reports whether the operator can be told to act on one namespace only.
 func (j *judge) isNamespaced() bool {
-	return slices.ContainsFunc(j.command, func(arg string) bool { return strings.Contains(arg, "{namespace}") })
+	given := slices.AppendSeq(slices.Clone(j.command), maps.Values(j.config.Env))
+	return slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, "{namespace}") })
 }
 
 // longest bounds every check.
@@ -124,13 +133,19 @@ const longest = 10 * time.Minute
 
 func (j *judge) try(ctx context.Context, check Check) Result {
 	t := &attempt{result: Result{Check: check}}
-	if why := check.NotFor(j.config); why != "" {
-		return t.try(func() { t.skip("%s", why) })
-	}
 	var cancel context.CancelFunc
 	t.ctx, cancel = context.WithTimeoutCause(ctx, longest, fmt.Errorf("the check didn't end within %v", longest))
 	defer cancel()
-	return t.try(func() { check.run(j.newScenario(t)) })
+	return t.try(func() {
+		if why := check.NotFor(j.config); why != "" {
+			t.skip("%s", why)
+		}
+		if j.fails.Load() {
+			t.unable("the operator doesn't do its work: see %s", convergeCheck)
+		}
+		t.must(ctx.Err())
+		check.run(j.newScenario(t))
+	})
 }
 
 func (j *judge) readSamples() error {
@@ -140,8 +155,8 @@ func (j *judge) readSamples() error {
 			return err
 		}
 		if len(objects) != 1 || objects[0].GetKind() == "" || objects[0].GetAPIVersion() == "" || objects[0].GetName() == "" {
-			return problem.New("%s isn't a sample", file).
-				ToDo("it needs one object with apiVersion, kind and metadata.name")
+			return problem.New("%s isn't a sample, but has %d objects", file, len(objects)).
+				ToDo("put each sample into a file of its own: one object with apiVersion, kind and metadata.name")
 		}
 		j.samples = append(j.samples, objects[0])
 	}
@@ -162,8 +177,8 @@ func (j *judge) connect() (err error) {
 
 // grants are the operator's permissions: those of judge.yaml or, without any there, all.
 func (j *judge) grants() (operator.Permissions, error) {
-	if j.config.Permissions == "" {
+	if len(j.config.Permissions) == 0 {
 		return operator.Everything(), nil
 	}
-	return operator.ReadPermissions(j.config.Permissions)
+	return operator.ReadPermissions(j.config.Permissions...)
 }

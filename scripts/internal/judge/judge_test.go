@@ -97,7 +97,7 @@ var bugs = map[string]bug{
 	"it works for an object that is being deleted": {"delete-held", "Deployment"},
 	"it leaves its objects without an owner":       {"delete-background", "is still there"},
 	"it takes over what isn't its own":             {"taken-name", "somebody else"},
-	"it replaces the whole object":                 {"foreign-fields", "loses the sidecar"},
+	"it replaces the whole object":                 {"foreign-fields", "sidecar"},
 	"it writes each time":                          {"quiet", "the operator writes"},
 	"it sends an Event each time":                  {"quiet", "the operator writes"},
 	"it doesn't observe the generation":            {"observed-generation", "lags behind"},
@@ -116,6 +116,7 @@ var bugs = map[string]bug{
 	"it adds its finalizer too late":               {"delete-held", "tries to add a finalizer"},
 	"it trusts its cache":                          {"conflicts", "is lost"},
 	"it writes each status twice":                  {"writes", "what is already stored"},
+	"it reports on somebody else's object":         {"taken-name", "the sample is ready, although it owns nothing"},
 }
 
 // TestBugsAreFound judges each bug by the check that is about it.
@@ -151,6 +152,23 @@ func isFound(t *testing.T, name string) {
 	if !strings.Contains(strings.Join(found, "\n"), want.finding) {
 		t.Errorf("%s: %s %s: the findings are %q, want one that contains %q\n%s",
 			want.check, result.Verdict, result.Why, found, want.finding, result.Log)
+	}
+}
+
+// If no sample becomes ready, the judge says why, and doesn't wait for that in each other check.
+func TestTheCauseIsNamed(t *testing.T) {
+	t.Parallel()
+	results := judgedWith(t, "it elects a leader", 2*time.Second, time.Second, "converge", "drift", "start-without-crd")
+	first := fmt.Sprintf("%+v", results[0].Findings)
+	for _, want := range []string{"leader election can't start", "exits: exit status 1", "unable to find leader election namespace"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("converge: %s lacks %q", first, want)
+		}
+	}
+	for _, other := range results[1:] {
+		if took := other.Ended.Sub(other.Began); other.Verdict != judge.Unjudged || took > time.Second {
+			t.Errorf("%s: %s after %v, want that it isn't tried", other.Check.Name, other.Verdict, took)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 // replica is a replica of the operator, behind a proxy of its own.
 type replica struct {
 	*operator.Replica
+	namespace string    // of the scenario
 	endpoints Endpoints // with this replica's ports
 }
 
@@ -40,9 +41,13 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 		args = append(args, replace(arg))
 	}
 	s.step("start %s %s", filepath.Base(s.command[0]), strings.Join(args, " "))
-	s.must(behind.Start(operator.Options{Binary: s.command[0], Args: args, Env: operator.Pings}))
+	env := slices.Clone(operator.Pings)
+	for name, value := range s.config.Env {
+		env = append(env, name+"="+replace(value))
+	}
+	s.must(behind.Start(operator.Options{Binary: s.command[0], Args: args, Env: env}))
 	e := s.config.Endpoints
-	r := &replica{behind, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
+	r := &replica{behind, s.namespace, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
 	s.replicas = append(s.replicas, r)
 	return r
 }
@@ -51,7 +56,7 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 func (s *scenario) crashes() (crashes []Evidence) {
 	for _, r := range s.replicas {
 		for _, exit := range r.Exits() {
-			crashes = append(crashes, Evidence{exit.At, fmt.Sprintf("the operator exits: %v", exit.Why), exit.Log})
+			crashes = append(crashes, Evidence{exit.At, fmt.Sprintf("the operator exits: %v", exit.Why), ownLines(exit.Log)})
 		}
 	}
 	return crashes

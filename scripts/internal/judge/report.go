@@ -105,8 +105,9 @@ func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Findin
 			fmt.Fprintf(w, "  … %d more: the HTML report shows all\n", len(finding.Evidence)-i)
 			break
 		}
-		fmt.Fprintf(w, "  %s  %s\n", evidence.At.Sub(result.Began).Round(time.Millisecond), evidence.Text)
+		fmt.Fprintf(w, "  %5.1fs  %s\n", evidence.At.Sub(result.Began).Seconds(), evidence.Text)
 	}
+	fmt.Fprintf(w, "  What to change: %s\n", result.Check.Fix)
 	lesson := fmt.Sprintf("see %s, and judge explain %s", result.Check.Lesson, result.Check.Name)
 	fmt.Fprintf(w, "  %s\n", colours.Grey.Sprint(lesson))
 }

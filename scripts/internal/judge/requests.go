@@ -5,6 +5,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,11 +32,13 @@ func (s *scenario) writes(after time.Time) []audit.Request {
 	return s.since(after, audit.Request.ChangesObjects)
 }
 
-// since returns those of one replica.
+// since returns those of one replica. Requests about the namespaces of other checks are left out: an
+// operator that acts on all namespaces may still be busy there.
 func (r *replica) since(when time.Time, include ...func(audit.Request) bool) []audit.Request {
 	return slices.DeleteFunc(r.Proxy.Requests(), func(request audit.Request) bool {
+		isAnothers := strings.HasPrefix(request.Namespace, namePrefix) && request.Namespace != r.namespace
 		isLeftOut := func(accepts func(audit.Request) bool) bool { return !accepts(request) }
-		return !request.Answered.After(when) || slices.ContainsFunc(include, isLeftOut)
+		return isAnothers || !request.Answered.After(when) || slices.ContainsFunc(include, isLeftOut)
 	})
 }
 
@@ -52,16 +55,14 @@ func (s *scenario) broken(began time.Time, object *unstructured.Unstructured, fo
 	s.found(Error, s.evidence(began, object), format, args...)
 }
 
-// evidence is what the operator has sent since then, and the object as it is. If a finding can't
-// show all of the requests, those about this object take precedence.
+// evidence is what the operator has written since then, requests about this object first, and the
+// object as it is.
 func (s *scenario) evidence(since time.Time, object *unstructured.Unstructured) (evidence []Evidence) {
 	requests := s.writes(since)
-	if len(requests) == 0 {
-		requests = s.requests()
-	}
 	slices.SortStableFunc(requests, func(x, y audit.Request) int { return s.distance(x, object) - s.distance(y, object) })
-	slices.SortStableFunc(requests[:min(len(requests), mostShown)], inOrder)
-	evidence = asEvidence(requests)
+	if evidence = asEvidence(requests); len(requests) == 0 {
+		evidence = []Evidence{noted("the operator has written nothing since then")}
+	}
 	if now := s.history.now(object); now != nil {
 		evidence = append(evidence, Evidence{time.Now(), title(now) + " now", asYAML(now)})
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,7 +55,9 @@ type Result struct {
 // Finding is one thing that is wrong. What has no random names, so that the same finding has the
 // same text in the next run, except for what has been measured.
 type Finding struct {
-	Severity Severity   `json:"severity"`
+	Severity Severity `json:"severity"`
+	// Cause is the check that finds the same without a fault, or "".
+	Cause    string     `json:"cause,omitempty"`
 	What     string     `json:"what"`
 	Evidence []Evidence `json:"evidence"`
 	// Known says that the baseline has it too.
@@ -66,6 +70,29 @@ type Evidence struct {
 	Text string    `json:"text"`
 	// Detail is a diff or a body, and may be "".
 	Detail string `json:"detail,omitempty"`
+}
+
+// onePerCause drops the findings under a fault that another check has without any fault. If no others
+// are left, the fault isn't judged.
+func onePerCause(results []Result) {
+	found := map[string]bool{}
+	for _, result := range results {
+		found[result.Check.Name] = len(result.Findings) > 0
+	}
+	for i := range results {
+		result := &results[i]
+		var causes []string
+		result.Findings = slices.DeleteFunc(result.Findings, func(f Finding) bool {
+			if found[f.Cause] {
+				causes = append(causes, f.Cause)
+			}
+			return found[f.Cause]
+		})
+		if len(causes) > 0 && len(result.Findings) == 0 {
+			result.Verdict = Unjudged
+			result.Why = "without the fault, the operator doesn't do this either: see " + strings.Join(causes, ", ")
+		}
+	}
 }
 
 // noted is evidence of this moment, without a detail.

@@ -12,16 +12,22 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 )
 
-// manager is the judge's name in managedFields.
-const manager = "judge"
+const (
+	// manager is the judge's name in managedFields.
+	manager = "judge"
+	// namePrefix is that of the namespaces of all checks.
+	namePrefix = "judge-"
+)
 
 // scenario is used by one check.
 type scenario struct {
@@ -39,7 +45,7 @@ type scenario struct {
 func (j *judge) newScenario(t *attempt) *scenario {
 	s := &scenario{attempt: t, judge: j, made: map[types.UID]bool{}}
 	// The label finds what the judge leaves if it is killed.
-	about := metav1.ObjectMeta{GenerateName: "judge-", Labels: map[string]string{"app.kubernetes.io/managed-by": manager}}
+	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: map[string]string{"app.kubernetes.io/managed-by": manager}}
 	namespaces := j.client.CoreV1().Namespaces()
 	namespace, err := namespaces.Create(s.ctx, &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
 	s.must(err)
@@ -51,8 +57,19 @@ func (j *judge) newScenario(t *attempt) *scenario {
 	s.cleanup(func() { os.RemoveAll(s.dir) })
 	s.kubeconfig = filepath.Join(s.dir, "kubeconfig")
 	s.must(operator.WriteKubeconfig(s.ctx, s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
+	for _, file := range s.config.InNamespace {
+		objects, err := operator.ReadObjects(file)
+		s.must(err)
+		for _, object := range objects {
+			object.SetNamespace(s.namespace)
+			s.must(s.applyObject(s.ctx, object))
+		}
+	}
 	s.history, err = follow(s.ctx, j.dynamic, s.namespace, s.watched())
 	s.must(err)
+	for _, object := range s.history.objects(s.isOwnedKind) {
+		s.made[object.GetUID()] = true // it is here before the operator is
+	}
 	s.cleanup(s.collect) // before tidy
 	return s
 }
@@ -60,11 +77,21 @@ func (j *judge) newScenario(t *attempt) *scenario {
 // watched are the resources whose history the scenario keeps.
 func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j.ofSamples, j.ofOwned) }
 
-// tidy removes all that the scenario has made. Finalizers don't stop it.
+// tidy removes all that the scenario has made. Finalizers don't stop it. If the operator can't be told
+// to act on one namespace only, tidy waits until this one is gone: the next check's operator would see
+// it, too.
 func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 	defer cancel()
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched()...))
+	if s.isNamespaced() {
+		return
+	}
+	isGone := func(ctx context.Context) (bool, error) {
+		_, err := s.client.CoreV1().Namespaces().Get(ctx, s.namespace, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	}
+	_ = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, isGone) // this check has been judged anyway
 }
 
 // collect stops the operator, and copies what it has sent and logged into the result.

@@ -87,7 +87,7 @@ func aReport() Report {
 			Measures: []string{"writes: 3"}, Steps: []Evidence{{At: began, Text: "start"}}, Requests: []audit.Request{refused},
 		},
 		{
-			Check: Check{Name: "quiet", Promise: "it is quiet", Lesson: "pitfalls.md"}, Verdict: Found,
+			Check: Check{Name: "quiet", Promise: "it is quiet", Fix: "Compare first.", Lesson: "pitfalls.md"}, Verdict: Found,
 			Began: began, Ended: second,
 			Findings: []Finding{
 				{Severity: Warning, What: "it writes", Evidence: evidence}, {Severity: Error, What: "it loops", Evidence: evidence},
@@ -110,11 +110,13 @@ func TestCard(t *testing.T) {
              skipped: judge.yaml has no endpoints
 
 ERROR quiet: it loops
-  1s  PUT    /apis/a  200
+    1.0s  PUT    /apis/a  200
+  What to change: Compare first.
   see pitfalls.md, and judge explain quiet
 
 WARNING quiet: it writes
-  1s  PUT    /apis/a  200
+    1.0s  PUT    /apis/a  200
+  What to change: Compare first.
   see pitfalls.md, and judge explain quiet
 
 1 passed, 1 with findings, 1 skipped, 0 not judged
@@ -134,7 +136,7 @@ func TestJUnit(t *testing.T) {
 	}{
 		"a check with findings":     {aReport(), `tests="3" failures="1" errors="0" skipped="1"`},
 		"the findings are known":    {known, `tests="3" failures="0" errors="0" skipped="1"`},
-		"a finding and its request": {aReport(), "ERROR quiet: it loops&#xA;  1s  PUT    /apis/a  200"},
+		"a finding and its request": {aReport(), "ERROR quiet: it loops&#xA;    1.0s  PUT    /apis/a  200"},
 		"what was skipped, and why": {aReport(), `<skipped message="judge.yaml has no endpoints">`},
 		"a check that can't be judged": {
 			Report{Results: []Result{{Verdict: Unjudged, Why: "it is never ready"}}}, `<error message="it is never ready">`,
@@ -240,7 +242,7 @@ func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, check := range All() {
-		if check.Promise == "" || check.Why == "" || check.Lesson == "" || check.run == nil {
+		if check.Promise == "" || check.Why == "" || check.Fix == "" || check.Lesson == "" || check.run == nil {
 			t.Errorf("%s lacks something: %+v", check.Name, check)
 		}
 		if _, err := os.Stat(filepath.Join(testkit.Repository(), check.Lesson)); err != nil {
@@ -286,6 +288,39 @@ func TestAttempts(t *testing.T) {
 		if result.Verdict != test.want || len(result.Findings) != test.findings || cleaned != 1 {
 			t.Errorf("%s: %s, %d findings, cleaned %d times", sentence, result.Verdict, len(result.Findings), cleaned)
 		}
+	}
+}
+
+// A fault isn't blamed for what the operator doesn't do without it either.
+func TestOneFindingPerCause(t *testing.T) {
+	t.Parallel()
+	found := func(check string, causes ...string) Result {
+		r := Result{Check: Check{Name: check}, Verdict: Found}
+		for _, cause := range causes {
+			r.Findings = append(r.Findings, Finding{Cause: cause})
+		}
+		return r
+	}
+	results := []Result{found("drift", ""), found("F1", "drift"), found("F2", "drift", "recreate"), {Verdict: Passed}}
+	onePerCause(results)
+	var got []string
+	for _, r := range results {
+		got = append(got, fmt.Sprintf("%s, %d findings", r.Verdict, len(r.Findings)))
+	}
+	want := []string{"found, 1 findings", "not judged, 0 findings", "found, 1 findings", "passed, 0 findings"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestOwnLines(t *testing.T) {
+	t.Parallel()
+	log := "starting manager\nERROR setup: unable to start {\"error\": \"no namespace\"}\nmain.main\n\t/src/main.go:12\n" +
+		"runtime.main\n\t/go/proc.go:285\nmain.run(0xc0001, 0x2)\ngoroutine 1 [running]:\n" +
+		"I0102 Stopping and waiting for caches\nINFO Wait completed, proceeding to shutdown\n"
+	want := "starting manager\nERROR setup: unable to start {\"error\": \"no namespace\"}"
+	if got := ownLines(log); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

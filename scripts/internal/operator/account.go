@@ -37,10 +37,13 @@ const ServiceAccount = "operator"
 func (p Permissions) Grant(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	rbac := client.RbacV1()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: ServiceAccount}}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: ServiceAccount}}
+	named := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: name, Labels: map[string]string{GrantedIn: namespace}}
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: named(ServiceAccount)}
 	errs := []error{create(ctx, client.CoreV1().ServiceAccounts(namespace).Create, account)}
 	for _, role := range p.roles {
-		about := metav1.ObjectMeta{Name: role.Name}
+		about := named(role.Name)
 		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}
 		binding := &rbacv1.RoleBinding{ObjectMeta: about, RoleRef: ref, Subjects: subjects}
 		errs = append(errs,
@@ -49,9 +52,7 @@ func (p Permissions) Grant(ctx context.Context, client kubernetes.Interface, nam
 	}
 	for _, role := range p.clusterRoles {
 		// The roles of all operators may have the same name, so this one is copied.
-		about := metav1.ObjectMeta{
-			Name: ServiceAccount + "-in-" + namespace + "-" + role.Name, Labels: map[string]string{grantedIn: namespace},
-		}
+		about := named(ServiceAccount + "-in-" + namespace + "-" + role.Name)
 		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}
 		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: about, RoleRef: ref, Subjects: subjects}
 		errs = append(errs,
@@ -104,7 +105,7 @@ func waitGranted(ctx context.Context, client kubernetes.Interface, namespace str
 
 // Revoke deletes what Grant has created outside the namespace.
 func Revoke(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	ours := metav1.ListOptions{LabelSelector: grantedIn + "=" + namespace}
+	ours := metav1.ListOptions{LabelSelector: GrantedIn + "=" + namespace}
 	err := errors.Join(
 		client.RbacV1().ClusterRoleBindings().DeleteCollection(ctx, metav1.DeleteOptions{}, ours),
 		client.RbacV1().ClusterRoles().DeleteCollection(ctx, metav1.DeleteOptions{}, ours))
@@ -163,8 +164,8 @@ func IgnoreNotFound(err error) error {
 	return err
 }
 
-// grantedIn is the label of what Grant creates outside the namespace.
-const grantedIn = "operators.example.com/granted-in"
+// GrantedIn is the label of what Grant creates. Its value is the namespace.
+const GrantedIn = "operators.example.com/granted-in"
 
 // WriteKubeconfig writes a ServiceAccount's kubeconfig, readable by this user only. It is valid for
 // a day.

@@ -6,6 +6,7 @@ package operator
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,16 +27,20 @@ type Permissions struct {
 	roles        []rbacv1.Role
 }
 
-// ReadPermissions reads a file with Roles and ClusterRoles. All Roles count. If the file has a
+// ReadPermissions reads files with Roles and ClusterRoles. All Roles count. If the files have a
 // ServiceAccount, only those ClusterRoles count that are bound to it, and otherwise all.
-func ReadPermissions(file string) (Permissions, error) {
-	objects, err := ReadObjects(file)
-	if err != nil {
-		return Permissions{}, err
+func ReadPermissions(files ...string) (Permissions, error) {
+	var all []*unstructured.Unstructured
+	for _, file := range files {
+		objects, err := ReadObjects(file)
+		if err != nil {
+			return Permissions{}, err
+		}
+		all = append(all, objects...)
 	}
-	found, err := permissionsIn(objects)
+	found, err := permissionsIn(all)
 	if err != nil {
-		return Permissions{}, fmt.Errorf("%s: %w", file, err)
+		return Permissions{}, fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
 	}
 	return found, nil
 }

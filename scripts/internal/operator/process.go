@@ -137,7 +137,7 @@ func (p *Process) exited(why error) bool {
 	p.mutex.Lock()
 	stopped := p.ctx.Err() != nil
 	if !stopped {
-		p.exits = append(p.exits, Exit{time.Now(), why, process.Tail(p.Log(), 10)})
+		p.exits = append(p.exits, Exit{time.Now(), why, process.Tail(p.Log(), 50)})
 	}
 	p.mutex.Unlock()
 	if !stopped && p.options.Exited != nil {

@@ -1,0 +1,102 @@
+package judge
+
+// Why doesn't the operator do its work? The judge names the causes that it knows, and shows what the
+// operator has said and what it was refused.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/operator"
+)
+
+// diagnosis is evidence of why a sample doesn't become ready, the most likely cause first.
+func (s *scenario) diagnosis(sample *unstructured.Unstructured) []Evidence {
+	evidence := append(s.knownCauses(), s.crashes()...)
+	for _, refused := range s.refusals() {
+		evidence = append(evidence, noted("%s", refused))
+	}
+	for _, r := range s.replicas {
+		if lines := ownLines(r.Log()); lines != "" {
+			evidence = append(evidence, Evidence{time.Now(), "the operator logs: " + lastLine(lines), lines})
+		}
+	}
+	if now := s.history.now(sample); now != nil {
+		evidence = append(evidence, Evidence{time.Now(), title(now) + " now", asYAML(now)})
+	}
+	return evidence
+}
+
+// knownCauses are what the judge can't give an operator unless somebody asks for it.
+func (s *scenario) knownCauses() (causes []Evidence) {
+	for _, r := range s.replicas {
+		switch log := r.Log(); {
+		case strings.Contains(log, "leader election namespace"):
+			causes = append(causes, noted("leader election can't start, because the operator doesn't run in a Pod and "+
+				"can't find its namespace: turn it off, or name a namespace in the operator's arguments"))
+		case strings.Contains(log, "error retrieving resource lock") && strings.Contains(log, "forbidden"):
+			causes = append(causes, noted("leader election can't start, because the operator may not use Leases: turn it "+
+				"off, or add its Role to permissions in judge.yaml"))
+		}
+	}
+	inPods := s.since(time.Time{}, func(r audit.Request) bool {
+		_, subresource, _ := strings.Cut(r.Resource, "/")
+		return r.Code >= 400 && slices.Contains([]string{"exec", "attach", "portforward", "log"}, subresource)
+	})
+	if len(inPods) > 0 {
+		causes = append(causes, noted("the operator needs something from a running container, and on simulated nodes "+
+			"nothing runs: judge it on kind: %s", inPods[0]))
+	}
+	claims, err := s.client.CoreV1().PersistentVolumeClaims(s.namespace).List(s.ctx, metav1.ListOptions{})
+	s.must(err)
+	for _, claim := range claims.Items {
+		if claim.Spec.VolumeName == "" {
+			causes = append(causes, noted("PersistentVolumeClaim %s isn't bound: this cluster has no volumes unless the "+
+				"manifests in judge.yaml create them", claim.Name))
+		}
+	}
+	return causes
+}
+
+// refusals are the requests that the API server has refused, with how often. A conflict, and an object
+// that isn't there, are answers that an operator should expect.
+func (s *scenario) refusals() (refusals []string) {
+	count := map[string]int{}
+	for _, r := range s.since(time.Time{}, func(r audit.Request) bool {
+		return r.Code >= 400 && r.Code != 404 && r.Code != 409 && r.Code != 410 && r.Resource != ""
+	}) {
+		text := fmt.Sprintf("refused with %d: %s", r.Code, operator.Right(r.Verb, r.Resource, r.Group))
+		if count[text]++; count[text] == 1 {
+			refusals = append(refusals, text)
+		}
+	}
+	for i, text := range refusals {
+		refusals[i] = fmt.Sprintf("%s (%d times)", text, count[text])
+	}
+	return refusals
+}
+
+// notOwn matches lines that say nothing about a cause: stack traces, and the chatter of a shutdown.
+var notOwn = regexp.MustCompile(`^\s|^goroutine |^\S+\.\S+$|^\S+\.\S+\(.*\)$|^created by |` +
+	`(?i)stopping and waiting|wait completed|shutting down|shutdown signal|all workers finished`)
+
+// mostLines is how many lines of a log a finding shows.
+const mostLines = 5
+
+// ownLines returns the last lines of a log that say what the operator has done.
+func ownLines(log string) string {
+	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
+		return line == "" || notOwn.MatchString(line)
+	})
+	return strings.Join(lines[max(0, len(lines)-mostLines):], "\n")
+}
+
+// lastLine returns the last line of a text.
+func lastLine(text string) string { return text[strings.LastIndex(text, "\n")+1:] }
