@@ -38,13 +38,13 @@ func clusterForTests(ctx context.Context) []string {
 func newProgressCommand() *cobra.Command {
 	var everything bool
 	command := &cobra.Command{
-		Use:   "progress",
+		Use:   "progress [CHAPTER]",
 		Short: "Show which exercises you have passed",
 		Long: `Progress lists the exercises of the core path, and the others that you have begun: which ones you had passed at
-their last check, and how many hints you have seen.`,
-		Args: cobra.NoArgs,
+their last check, and how many hints you have seen. With a chapter, it lists all exercises of that chapter.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			all, err := exercises.All(theRoot())
+			all, err := findExercises(args)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ their last check, and how many hints you have seen.`,
 				return err
 			}
 			shown := slices.DeleteFunc(slices.Clone(all), func(e exercises.Exercise) bool {
-				return !everything && !e.Core && progress.Of(e) == exercises.Record{}
+				return !everything && len(args) == 0 && !e.Core && progress.Of(e) == exercises.Record{}
 			})
 			command.Print(exercises.Table(shown, progress, colours()))
 			if len(shown) < len(all) {

@@ -61,7 +61,7 @@ func TestTested(t *testing.T) {
 		"promises that an exercise's API leaves out": {"01-a", []string{"T2", "T4"}, "T2"},
 		"a fault that is only tested for Foos":       {"01-a", []string{"F7"}, "F7"},
 		"a fault that the program doesn't survive":   {"01-a", []string{"F4a"}, "F4a"},
-		"a check that needs a second replica":        {"01-a", []string{"quiet", "frozen-leader"}, "quiet"},
+		"a fault that needs a second replica":        {"01-a", []string{"quiet", "F6c"}, "quiet"},
 		"nothing":                                    {"07-a", []string{"B10"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {

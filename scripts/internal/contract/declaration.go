@@ -106,12 +106,12 @@ func foos() Contract {
 			"01": {
 				"F1": {sometimes, cut}, "F3": {conditional, idle}, "F4a": {notHeld, lost}, "F4b": {notHeld, lost},
 				"F4c": {notHeld, lost}, "F6c": {notTested, two}, "F7": {notHeld, two}, "F8": {notHeld, lost},
-				"reads": {notHeld, fresh}, "frozen-leader": {notTested, two},
+				"reads": {notHeld, fresh}, "refusals": {notHeld, lost},
 			},
 			"02": {
 				"F1": {sometimes, cut}, "F3": {conditional, idle}, "F4a": {notHeld, lost}, "F4b": {conditional, tooMany},
 				"F4c": {notHeld, lost}, "F6c": {notTested, two}, "F7": {notHeld, two}, "F8": {notHeld, lost},
-				"frozen-leader": {notTested, two},
+				"refusals": {notHeld, lost},
 			},
 			"03": eventsMayBeLost, "04": eventsMayBeLost, "05": eventsMayBeLost, "06": eventsMayBeLost,
 		},

@@ -3,7 +3,7 @@
 // connections that freeze. Tests and learners see which of these a controller survives.
 //
 // The program gets a kubeconfig with the proxy's address. exchange.go handles requests, watch.go
-// watches, and connections.go bytes. Each fault is a method of Proxy (faults.go and hide.go). All are
+// watches, and connections.go bytes. Each fault is a method of Proxy (faults.go). All are
 // safe for concurrent use and return a Fault, which counts its hits. Package faults lists them by
 // name.
 //

@@ -32,7 +32,7 @@ type Fault struct {
 	// afterwards what there was to see, whatever the learner did, if the fault hit anything.
 	Try []string
 	See string
-	// Lasts is how long the judge lets it last.
+	// Lasts is how long the judge lets it last. 0 means three seconds.
 	Lasts time.Duration
 	// Unsurvived says that no program survives it. It is shown but neither judged nor in the matrix.
 	Unsurvived bool
@@ -40,9 +40,10 @@ type Fault struct {
 	Kills bool
 	// Replicas says that several replicas of the program run and elect a leader, if they can.
 	Replicas bool
-	// LeaderDies says that the leader is killed. Such a fault needs no proxy, and has no begin.
+	// LeaderDies says that the leader is killed. Such a fault needs no proxy, and has no Begin.
 	LeaderDies bool
-	begin      func(Target) *faultproxy.Fault
+	// Begin injects the fault.
+	Begin func(Target) *faultproxy.Fault
 	// end is another fault when this one ends, or nil.
 	end func(*faultproxy.Proxy, ...faultproxy.Match) *faultproxy.Fault
 }
@@ -62,9 +63,6 @@ type Target struct {
 	Owned []string
 }
 
-// Begin injects the fault.
-func (f Fault) Begin(target Target) *faultproxy.Fault { return f.begin(target) }
-
 // End injects what the fault ends with, in the watches that match. Call it before the Stop of what
 // Begin has returned. It returns nil if the fault simply ends.
 func (f Fault) End(p *faultproxy.Proxy, matches ...faultproxy.Match) *faultproxy.Fault {
@@ -79,33 +77,27 @@ func All() []Fault {
 	return []Fault{
 		{
 			Name: "F1", Label: "watches are cut", Title: "watches that are cut again and again",
-			Why: "Load balancers, proxies and restarts of the API server cut watches every day. The operator must " +
-				"reconnect and miss no change.",
-			Fix: "Watch with an informer, or with client-go's Reflector. Both watch again from the last " +
-				"version that they have seen.",
+			Why:    "Load balancers, proxies and restarts of the API server cut watches every day. No change may be lost.",
+			Fix:    "Use an informer or client-go's Reflector: both watch again from the last version that they have seen.",
 			Lesson: "02-informers/README.md",
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
 			Hit:   "watches cut",
 			Try:   []string{Scale},
 			See:   "Each watch that is cut is followed by a new one from the last known version, so no change is lost.",
-			Lasts: 3 * time.Second,
-			begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting() },
+			Begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting() },
 		},
 		{
 			Name: "F2", Label: "events lost, then 410", Title: "watches that miss events and then get 410 Gone",
-			Why: "The API server forgets old versions after a few minutes. A client that was disconnected for longer " +
-				"must list again, " +
-				"and work out for itself what has been deleted.",
-			Fix: "Watch with an informer, and handle deletions: after a new list, it calls DeleteFunc " +
-				"with a tombstone.",
+			Why:    "The API server forgets old versions. A client that was away must find out itself what has been deleted.",
+			Fix:    "Use an informer, and handle deletions: after a new list, it calls DeleteFunc with a tombstone.",
 			Lesson: "02-informers/README.md",
 			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
 			Hit:    "events held back",
 			Try:    []string{Delete, Scale},
 			See:    "The program missed these events. After the 410 it listed everything again, and compared.",
 			Lasts:  time.Second,
-			begin:  noEvents,
+			Begin:  noEvents,
 			end:    (*faultproxy.Proxy).GoneAsEvent,
 		},
 		{
@@ -117,64 +109,52 @@ func All() []Fault {
 			Hit:    "connections closed or refused",
 			Try:    []string{Scale},
 			See:    "The program keeps trying to connect. Once it can, it catches up with whatever has changed meanwhile.",
-			Lasts:  3 * time.Second,
-			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Down() },
+			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Down() },
 		},
 		{
 			Name: "F4a", Label: "writes fail (500)", Title: "writes that fail with 500 (internal error)",
-			Why: "A failed write must be retried, because nobody else will do it.",
-			Fix: "Return each error to the work queue (AddRateLimited, or an error from Reconcile), so " +
-				"that the key is retried.",
+			Why:    "A failed write must be retried, because nobody else will do it.",
+			Fix:    "Return each error to the work queue (AddRateLimited, or an error from Reconcile), which retries it.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 500",
 			Hit:    "writes refused",
 			Try:    []string{Scale},
 			See:    "From chapter 03 on, the key of a failed write waits in a queue and is retried. Chapters 01 and 02 lose it.",
-			Lasts:  3 * time.Second,
-			begin:  failWrites(http.StatusInternalServerError),
+			Begin:  failWrites(http.StatusInternalServerError),
 		},
 		{
 			Name: "F4b", Label: "writes fail (429)", Title: "writes that fail with 429 (too many requests)",
-			Why: "The API server is protecting itself from overload. The operator must wait and try again.",
-			Fix: "Return the error to the work queue. client-go has then already waited as long as the " +
-				"API server has asked it to.",
+			Why:    "The API server is protecting itself from overload. The operator must wait and try again.",
+			Fix:    "Return the error to the work queue. By then, client-go has waited as long as it was asked to.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 429, which asks the client to retry in a second",
 			Hit:    "writes refused",
 			Try:    []string{Scale},
 			See:    "client-go repeats such a write itself, a second later. Chapter 01 doesn't use client-go, and loses it.",
-			Lasts:  3 * time.Second,
-			begin:  failWrites(http.StatusTooManyRequests),
+			Begin:  failWrites(http.StatusTooManyRequests),
 		},
 		{
 			Name: "F4c", Label: "writes fail (409)", Title: "writes that fail with 409 (conflict)",
-			Why: "A conflict means that the object has changed since the operator read it. The operator must read it " +
-				"again and decide " +
-				"again.",
-			Fix: "Return the error to the work queue. Don't repeat the write with the old object: read " +
-				"the object again first.",
+			Why:    "The object has changed since the operator read it, so the operator must read and decide again.",
+			Fix:    "Return the error to the work queue, and don't repeat the write with the old object.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 409 Conflict",
 			Hit:    "writes refused",
 			Try:    []string{Scale},
 			See:    "After a conflict, a program must read and decide again. From chapter 03 on, the queue makes it do so.",
-			Lasts:  3 * time.Second,
-			begin:  failWrites(http.StatusConflict),
+			Begin:  failWrites(http.StatusConflict),
 		},
 		{
 			Name: "F5", Label: "killed after a write", Title: "being killed between any two of its writes",
-			Why: "A Pod can be killed at any time. Its replacement must find out from the objects what is left to do, " +
-				"because the events " +
-				"won't be sent again.",
-			Fix: "Derive from the objects in the cluster what is left to do, never from memory or from a " +
-				"status field.",
+			Why:    "A Pod can be killed at any time, and its replacement doesn't get the same events again.",
+			Fix:    "Derive from the objects what is left to do, never from memory or from a status field.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
 			Hit:    "kills",
 			Try:    []string{Delete},
 			See:    "The new process got no event for the rest of the work. It listed everything, and found it by comparing.",
 			Kills:  true,
-			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.AfterWrite(1, t.Kill) },
+			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.AfterWrite(1, t.Kill) },
 		},
 		{
 			Name: "F6a", Label: "connection freezes", Title: "a connection that freezes",
@@ -188,7 +168,7 @@ func All() []Fault {
 			Hint: "\nA program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
 				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5",
 			Lasts: 8 * time.Second,
-			begin: func(t Target) *faultproxy.Fault { return t.Proxy.Freeze() },
+			Begin: func(t Target) *faultproxy.Fault { return t.Proxy.Freeze() },
 		},
 		{
 			Name: "F6b", Label: "watches go silent", Title: "watches that go silent",
@@ -198,25 +178,22 @@ func All() []Fault {
 			See: "No chapter's program notices, because client-go has no timeout for a silent watch. " +
 				"03-workqueue/more/production.md shows how to set one.",
 			Unsurvived: true,
-			begin:      noEvents,
+			Begin:      noEvents,
 		},
 		{
 			Name: "F6c", Label: "lease not renewed", Title: "a lease that the leader can't renew",
-			Why: "If only the leader's requests for the lease hang, nothing else tells it to stop. If it doesn't watch " +
-				"its own clock, " +
-				"there are two leaders.",
+			Why:      "If only its requests for the lease hang, nothing but its own clock can tell a leader to stop.",
 			Fix:      "Use client-go's leader election, and exit as soon as it says that the lease is lost.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "requests for the Lease get no response, but all others do",
 			Hit:      "requests without a response",
 			See:      "A leader gives up and is started again before its lease runs out, so there is never a second leader.",
 			Replicas: true,
-			begin:    func(t Target) *faultproxy.Fault { return t.Proxy.Hang(faultproxy.Resource("leases")) },
+			Begin:    func(t Target) *faultproxy.Fault { return t.Proxy.Hang(faultproxy.Resource("leases")) },
 		},
 		{
 			Name: "F7", Label: "leader dies", Title: "the death of the leader while a second replica waits",
-			Why: "Without leader election, two replicas undo each other's work during every rollout of the " +
-				"operator's own Deployment.",
+			Why:      "Without leader election, the replicas of an operator undo each other's work in each of its rollouts.",
 			Fix:      "Turn on leader election, and let only the leader write.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "the leader is killed while a second replica waits",
@@ -231,22 +208,19 @@ func All() []Fault {
 			Hit:    "requests refused",
 			Try:    []string{Scale},
 			See:    "What was refused must be retried once the permission is back.",
-			Lasts:  3 * time.Second,
-			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Forbid(faultproxy.Resource(t.Owned...)) },
+			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Forbid(faultproxy.Resource(t.Owned...)) },
 		},
 		{
 			Name: "F9", Label: "cache 5 s behind", Title: "a cache that is seconds behind",
-			Why: "Under load, events arrive seconds late. An operator that trusts its cache creates objects twice, " +
-				"or reverts newer changes.",
-			Fix: "Give objects fixed names, send resourceVersion or a UID with each write, and ask the " +
-				"API server before creating.",
+			Why:    "Under load, events arrive seconds late. If the operator trusts its cache, it creates objects twice.",
+			Fix:    "Use fixed names, send a resourceVersion or UID with each write, and ask the API server before a create.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
 			Hit:    "events delayed",
 			Try:    []string{Scale, Delete},
 			See:    "For 5 seconds the program worked with an old cache. Did it write anything that it shouldn't have?",
 			Lasts:  9 * time.Second,
-			begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(5 * time.Second) },
+			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(5 * time.Second) },
 		},
 	}
 }

@@ -18,7 +18,7 @@ func TestCatalogue(t *testing.T) {
 	for _, fault := range All() {
 		explained := fault.Unsurvived || fault.Why != "" && fault.Lesson != ""
 		if fault.Label == "" || fault.Title == "" || fault.Does == "" || !explained ||
-			fault.LeaderDies != (fault.Hit == "") || fault.LeaderDies != (fault.begin == nil) {
+			fault.LeaderDies != (fault.Hit == "") || fault.LeaderDies != (fault.Begin == nil) {
 			t.Errorf("%s lacks something: %+v", fault.Name, fault)
 		}
 		if seen[strings.ToLower(fault.Name)] {

@@ -30,51 +30,42 @@ type printer struct {
 
 // print prints a line about its source: the program, a request, or the fault.
 func (t *printer) print(who, format string, args ...any) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.printReads()
-	t.line(who, format, args...)
+	t.write(t.line(who, format, args...))
 }
 
 // request prints a request. Reads of one object or namespace are only counted, because there are
 // many. Requests for Leases are left out, because leaders renew them all the time.
 func (t *printer) request(r audit.Request) {
-	if r.IsElection() {
-		return
-	}
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if r.Code < 300 && (r.Verb == "get" || r.Verb == "list" && r.Namespace != "") {
+	switch {
+	case r.IsElection():
+	case r.Code < 300 && (r.Verb == "get" || r.Verb == "list" && r.Namespace != ""):
+		t.mutex.Lock()
+		defer t.mutex.Unlock()
 		t.reads++
-		return
+	default:
+		t.print(aRequest, "%s", describe(r))
 	}
-	t.printReads()
-	t.line(aRequest, "%s", describe(r))
 }
 
 func (t *printer) heading(format string, args ...any) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.printReads()
-	fmt.Fprintf(t.out, "\n%s\n", t.colours.Bold.Sprint(ui.Item("== ", fmt.Sprintf(format, args...))))
+	t.write("\n" + t.colours.Bold.Sprint(ui.Item("== ", fmt.Sprintf(format, args...))))
 }
 
 // note prints a text for the learner.
-func (t *printer) note(text string) {
+func (t *printer) note(text string) { t.write(ui.Wrap("   " + text)) }
+
+// write prints a text, after the number of the reads before it.
+func (t *printer) write(text string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	t.printReads()
-	fmt.Fprintln(t.out, ui.Wrap("   "+text))
-}
-
-func (t *printer) printReads() {
 	if t.reads > 0 {
-		t.line(aRequest, "%s", ui.Plural(t.reads, "read"))
+		fmt.Fprintln(t.out, t.line(aRequest, "%s", ui.Plural(t.reads, "read")))
 	}
 	t.reads = 0
+	fmt.Fprintln(t.out, text)
 }
 
-func (t *printer) line(who, format string, args ...any) {
+func (t *printer) line(who, format string, args ...any) string {
 	colour := t.colours.Cyan
 	switch who {
 	case theFault:
@@ -82,7 +73,7 @@ func (t *printer) line(who, format string, args ...any) {
 	case theProgram:
 		colour = t.colours.Grey
 	}
-	fmt.Fprintf(t.out, "%s %s\n", colour.Sprintf("%-9s", who), fmt.Sprintf(format, args...))
+	return fmt.Sprintf("%s %s", colour.Sprintf("%-9s", who), fmt.Sprintf(format, args...))
 }
 
 func describe(r audit.Request) string {

@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program watches two kinds. With each event of the first it reads twice, writes once, and says so.
+// program watches two kinds. With each event of the first it reads three times, writes once, and
+// says so. Its output takes another way than its requests, so that it must come last.
 func program() {
 	flags := flag.NewFlagSet("", flag.ExitOnError)
 	kubeconfig := flags.String("kubeconfig", "", "")
@@ -65,11 +66,11 @@ func program() {
 			if _, err := events.Read(event); err != nil {
 				return
 			}
-			fmt.Println("I1121 06:43:59.620038   25626 main.go:1] an event")
 			for range 3 {
 				send(http.MethodGet, deployments).Close()
 			}
 			send(http.MethodPatch, deployments+"/x").Close()
+			fmt.Println("I1121 06:43:59.620038   25626 main.go:1] an event")
 		}
 	}()
 	told := make(chan os.Signal, 1)

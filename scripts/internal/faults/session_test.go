@@ -115,7 +115,7 @@ func TestAFaultBeginsAndEnds(t *testing.T) {
 	tr.prints("== faults.test starts behind the fault proxy", "program   up: --a-flag", "request   watch foos: 200",
 		"== It has settled")
 	tr.api.event()
-	tr.prints("program   I main.go:1] an event", "request   3 reads", "request   patch deployments a/x: 200")
+	tr.prints("request   3 reads", "request   patch deployments a/x: 200", "program   I main.go:1] an event")
 	tr.turn()
 	tr.prints("== F4a begins: writes are answered with 500", "     scale it")
 	tr.api.event()

@@ -36,7 +36,7 @@ func (c Check) NotFor(config *Config) string {
 		"badInput":      len(config.BadInput) > 0,
 		"permissions":   len(config.Permissions) > 0,
 		"secondReplica": config.SecondReplica != nil,
-		"endpoints":     config.Endpoints != Endpoints{},
+		"endpoints":     len(config.Endpoints) > 0,
 		"cost":          len(config.Cost) > 0,
 	}
 	if has[c.requires] {
@@ -47,8 +47,8 @@ func (c Check) NotFor(config *Config) string {
 
 // All returns all checks, in the order of the report.
 func All() []Check {
-	return slices.Concat(workChecks(), writeChecks(), otherPeopleChecks(), statusChecks(), deletionChecks(),
-		faultChecks(), replicaChecks(), accessChecks(), costChecks())
+	return slices.Concat(workChecks(), writeChecks(), otherPeopleChecks(), nameChecks(), statusChecks(), refusalChecks(),
+		deletionChecks(), faultChecks(), accessChecks(), costChecks())
 }
 
 // Find returns the checks of these names, or all if there are none.

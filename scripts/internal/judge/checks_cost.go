@@ -27,12 +27,10 @@ func costChecks() []Check {
 			run:      endpointsRespond,
 		},
 		{
-			Name:    "cost",
-			Promise: "requests, CPU time and memory grow no faster than the number of objects",
-			Why: "Code that is fine with ten objects may be quadratic, for example because the operator lists all " +
-				"objects each time it works on one of them, or because its cache lacks an index.",
-			Fix: "Look for a list of all objects in the code that handles one, and use an index of the cache instead. " +
-				"If many samples take long, look for client-go's default limit of 5 requests a second (config.QPS).",
+			Name:     "cost",
+			Promise:  "requests, CPU time and memory grow no faster than the number of objects",
+			Why:      "Code that is fine with ten objects may be quadratic, for example because its cache lacks an index.",
+			Fix:      "Use an index of the cache instead of a list of all objects, and set client-go's limit (config.QPS) to -1.",
 			Lesson:   "02-informers/README.md",
 			Alone:    true,
 			requires: "cost",
@@ -43,11 +41,8 @@ func costChecks() []Check {
 
 func endpointsRespond(s *scenario) {
 	s.startWith("observed")
-	e := s.replicas[0].endpoints
-	for name, url := range map[string]string{"metrics": e.Metrics, "healthz": e.Healthz, "readyz": e.Readyz} {
-		if url == "" {
-			continue
-		}
+	for name, url := range s.config.Endpoints {
+		url = s.replicas[0].replace(url)
 		s.step("get %s", url)
 		if err := get(url); err != nil {
 			s.found(Error, []Evidence{noted("%v", err)}, "the endpoint %s doesn't respond", name)
@@ -86,9 +81,8 @@ func costGrowsLinearly(s *scenario) {
 	}
 }
 
-// foundGrowth is a finding for what each of many objects costs more than each of few. The limits
-// leave room for chance: the garbage collector's heap doubles now and then, and a busy machine makes
-// the same work take more CPU time.
+// foundGrowth is a finding for what each of many objects costs more than each of few. The limits allow
+// for a heap that doubles now and then, and for a busy machine, which needs more CPU time.
 func (s *scenario) foundGrowth(few, many usage, count int) {
 	for _, measure := range []struct {
 		of          string
@@ -129,7 +123,7 @@ func (s *scenario) costOf(r *replica, first, count int) (each usage, ok bool) {
 		rest := max(limit-time.Since(began), time.Second)
 		if err := s.within(rest, func() error { return s.isReady(sample) }); err != nil {
 			if average, err := load.AvgWithContext(s.ctx); err == nil && average.Load1 > 2*float64(runtime.NumCPU()) {
-				s.unable("%d samples aren't ready within %v, but this machine is busy: its load is %.0f", count, limit, average.Load1)
+				s.unable("samples aren't ready within %v, but this machine is busy: its load is %.0f", limit, average.Load1)
 			}
 			sent := s.usage(r).forEach(count, before).requests
 			s.found(Error, append([]Evidence{noted("%.1f requests for each object so far; %v", sent, err)}, s.crashes()...),

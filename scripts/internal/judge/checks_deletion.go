@@ -3,21 +3,13 @@ package judge
 // Does the operator clean up?
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/operator"
@@ -36,31 +28,26 @@ func deletionChecks() []Check {
 		{
 			Name:    "delete-foreground",
 			Promise: "after a sample is deleted in the foreground, nothing is left",
-			Why: "In a foreground deletion, the sample stays until the objects that it owns are gone. If the " +
-				"operator recreates them in the meantime, or adds a finalizer to an object that is being deleted, that " +
-				"may never happen.",
-			Fix:    "If the sample has a deletionTimestamp, create and change nothing for it.",
-			Lesson: "07-tdset-operator/more/deletion.md",
-			run:    func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
+			Why:     "The sample stays until its objects are gone. If the operator recreates them, that may never happen.",
+			Fix:     "If the sample has a deletionTimestamp, create and change nothing for it.",
+			Lesson:  "07-tdset-operator/more/deletion.md",
+			run:     func(s *scenario) { deletesEverything(s, metav1.DeletePropagationForeground) },
 		},
 		{
 			Name:    "delete-held",
 			Promise: "nothing is created for a sample that is being deleted",
-			Why: "With a finalizer, another controller can hold up a deletion for hours. If the operator keeps " +
-				"working for the sample in that time, it recreates what is being cleaned up.",
-			Fix:    "If the sample has a deletionTimestamp, only clean up. Add finalizers only while it has none.",
-			Lesson: "07-tdset-operator/more/deletion.md",
-			run:    nothingWhileDeleting,
+			Why:     "A finalizer can hold up a deletion for hours. Meanwhile, nothing may recreate what is being cleaned up.",
+			Fix:     "If the sample has a deletionTimestamp, only clean up. Add finalizers only while it has none.",
+			Lesson:  "07-tdset-operator/more/deletion.md",
+			run:     nothingWhileDeleting,
 		},
 		{
 			Name:    "delete-namespace",
 			Promise: "deleting a namespace causes no storm of writes",
-			Why: "In a namespace that is being deleted, the API server refuses every create. An operator that " +
-				"treats this as an ordinary error retries until the namespace is gone, and delays the deletion.",
-			Fix: "If the sample has a deletionTimestamp, or a create is refused because the namespace is " +
-				"terminating, stop.",
-			Lesson: "07-tdset-operator/more/deletion.md",
-			run:    namespaceIsDeleted,
+			Why:     "The API server refuses every create there. An operator that keeps retrying delays the deletion.",
+			Fix:     "Stop if the sample has a deletionTimestamp, or if a create fails because the namespace is terminating.",
+			Lesson:  "07-tdset-operator/more/deletion.md",
+			run:     namespaceIsDeleted,
 		},
 	}
 }
@@ -103,28 +90,19 @@ func (s *scenario) leavesNothing(
 func nothingWhileDeleting(s *scenario) {
 	sample := s.startWith("held")[0]
 	owned := s.owned(sample)
-	s.setFinalizers(sample, append(s.history.now(sample).GetFinalizers(), foreignFinalizer))
+	s.hold(sample)
 	deleted := time.Now()
 	s.remove(metav1.DeletePropagationBackground, sample)
 	s.needs(s.catchesUp("meanwhile"))
 	began := time.Now()
 	s.remove(metav1.DeletePropagationBackground, owned...)
 	s.needs(s.catchesUp("afterwards"))
-	for _, v := range s.history.since(began) {
-		owner := metav1.GetControllerOf(v.object)
-		isNew := v.event == watch.Added && s.isOwnedKind(v.object)
-		if isNew && owner != nil && owner.UID == sample.GetUID() {
-			s.found(Error, []Evidence{{v.at, title(v.object) + " is created", asYAML(v.object)}},
-				"a %s is created for a sample that is being deleted", v.object.GetKind())
-		}
+	for _, v := range s.created(began, sample) {
+		s.found(Error, []Evidence{v.evidence()}, "a %s is created for a sample that is being deleted", v.object.GetKind())
 	}
 	s.foundLateFinalizers(deleted)
 	s.foundCrashes()
-	if now := s.history.now(sample); now != nil {
-		s.step("let the deletion of %s go on", title(sample))
-		isOurs := func(finalizer string) bool { return finalizer == foreignFinalizer }
-		s.setFinalizers(now, slices.DeleteFunc(now.GetFinalizers(), isOurs))
-	}
+	s.release(sample)
 	s.promise(deleted, s.config.Limits.Converge, sample, func() error { return s.areGone(sample) },
 		"a sample isn't gone after its deletion is no longer held up")
 }
@@ -132,30 +110,17 @@ func nothingWhileDeleting(s *scenario) {
 // serversFinalizers are the finalizers that the API server adds itself, for the garbage collector.
 var serversFinalizers = []string{metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents}
 
-// foundLateFinalizers is a finding for each finalizer that the operator adds, or tries to, to an
-// object that is being deleted.
+// foundLateFinalizers is a finding if the operator tries to add a finalizer to an object that is being
+// deleted, which the API server refuses.
 func (s *scenario) foundLateFinalizers(began time.Time) {
-	before := map[types.UID][]string{}
-	for _, v := range s.history.since(time.Time{}) {
-		known, isKnown := before[v.object.GetUID()]
-		before[v.object.GetUID()] = v.object.GetFinalizers()
-		if !isKnown || v.object.GetDeletionTimestamp() == nil || v.at.Before(began) {
-			continue
-		}
-		for _, finalizer := range v.object.GetFinalizers() {
-			if !slices.Contains(slices.Concat(known, serversFinalizers), finalizer) {
-				s.found(Error, []Evidence{{v.at, title(v.object), asYAML(v.object)}},
-					"the finalizer %s is added to a %s that is being deleted", finalizer, v.object.GetKind())
-			}
-		}
-	}
 	refused := s.since(began, func(r audit.Request) bool {
 		isRefused := r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusForbidden
 		return r.ChangesObjects() && isRefused && strings.Contains(audit.Readable(r.Body), "finalizers")
 	})
+	s.cause = "delete-held"
+	defer func() { s.cause = "" }()
 	if len(refused) > 0 {
-		s.found(Error, asEvidence(refused), "the operator tries to add a finalizer to an object that is being deleted, "+
-			"and the API server refuses it")
+		s.found(Error, asEvidence(refused), "the operator tries to add a finalizer to an object that is being deleted")
 	}
 }
 
@@ -175,7 +140,7 @@ func (s *scenario) foundLeft(
 			return !slices.Contains(serversFinalizers, finalizer)
 		})
 		if isDeleted := now.GetDeletionTimestamp() != nil; isDeleted && isHeld || !isDeleted && stays(now) {
-			left = append(left, Evidence{time.Now(), title(now) + " is left", asYAML(now)})
+			left = append(left, s.present(now)...)
 		}
 	}
 	if len(left) == 0 {
@@ -184,33 +149,18 @@ func (s *scenario) foundLeft(
 	s.found(Error, append(left, s.evidence(began, objects[len(objects)-1])...), "%s", what)
 }
 
-// holdAccount gives the operator's account, Roles and RoleBindings these finalizers, in JSON.
-func (s *scenario) holdAccount(ctx context.Context, finalizers string) (err error) {
-	patch := fmt.Appendf(nil, `{"metadata": {"finalizers": %s}}`, finalizers)
-	granted := metav1.ListOptions{LabelSelector: operator.GrantedIn}
-	for _, resource := range []schema.GroupVersionResource{
-		corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
-		rbacv1.SchemeGroupVersion.WithResource("roles"), rbacv1.SchemeGroupVersion.WithResource("rolebindings"),
-	} {
-		api := s.dynamic.Resource(resource).Namespace(s.namespace)
-		list, failed := api.List(ctx, granted)
-		if err = errors.Join(err, failed); failed != nil {
-			continue
-		}
-		for _, object := range list.Items {
-			_, failed := api.Patch(ctx, object.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
-			err = errors.Join(err, operator.IgnoreNotFound(failed))
-		}
-	}
-	return err
-}
-
 func namespaceIsDeleted(s *scenario) {
 	samples := s.startWith("storm-1", "storm-2", "storm-3")
 	// Elsewhere, an operator's account isn't in the namespace that is deleted. So this one must stay
 	// until the operator has finished. Its token is valid for a minute after the deletion.
-	s.must(s.holdAccount(s.ctx, `["operators.example.com/judge"]`))
-	s.cleanup(func() { s.must(s.holdAccount(context.WithoutCancel(s.ctx), "null")) })
+	for _, resource := range accountResources {
+		granted := metav1.ListOptions{LabelSelector: operator.GrantedIn}
+		list, err := s.dynamic.Resource(resource).Namespace(s.namespace).List(s.ctx, granted)
+		s.must(err)
+		for _, object := range list.Items {
+			s.setFinalizers(&object, []string{foreignFinalizer}) // until tidy
+		}
+	}
 	began := time.Now()
 	s.step("delete namespace %s", s.namespace)
 	s.must(s.client.CoreV1().Namespaces().Delete(s.ctx, s.namespace, metav1.DeleteOptions{}))

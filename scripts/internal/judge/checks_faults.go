@@ -3,12 +3,16 @@ package judge
 // Does the operator survive what happens to every cluster?
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/faults"
 )
@@ -17,7 +21,8 @@ import (
 func faultChecks() (checks []Check) {
 	for _, fault := range faults.Survivable() {
 		check := Check{
-			Name: fault.Name, Promise: "the operator survives " + fault.Title, Why: fault.Why, Fix: fault.Fix, Lesson: fault.Lesson,
+			Name: fault.Name, Promise: "the operator survives " + fault.Title,
+			Why: fault.Why, Fix: fault.Fix, Lesson: fault.Lesson,
 			IsFault: true, run: func(s *scenario) { survives(s, fault) },
 		}
 		if fault.Replicas {
@@ -62,11 +67,11 @@ func (s *scenario) end(fault faults.Fault, active *faultproxy.Fault) (hits int) 
 // survives lets users, and others who write to the same objects, change samples while the fault
 // lasts, and then looks whether the operator has kept its promises.
 func survives(s *scenario, fault faults.Fault) {
-	toMutate := make([]string, len(s.config.Mutations))
-	for i := range toMutate {
-		toMutate[i] = fmt.Sprintf("mutated-%d", i)
+	called := []string{"drifted", "lost", "removed"}
+	for i := range s.config.Mutations {
+		called = append(called, fmt.Sprintf("mutated-%d", i))
 	}
-	all := s.startWith(append([]string{"drifted", "lost", "removed"}, toMutate...)...)
+	all := s.startWith(called...)
 	drifted, lost, removed, mutated := all[0], all[1], all[2], all[3:]
 	usual := s.counts(lost)
 	began := time.Now()
@@ -84,10 +89,11 @@ func survives(s *scenario, fault faults.Fault) {
 	s.remove(metav1.DeletePropagationBackground, s.owned(lost)...)
 	left := s.owned(removed)
 	s.remove(metav1.DeletePropagationBackground, removed)
-	s.pass(fault.Lasts / 5)
+	lasts := cmp.Or(fault.Lasts, 3*time.Second)
+	s.pass(lasts / 5)
 	s.annotate(created, "judge.example.com/unrelated") // so it is reconciled again
-	s.pass(fault.Lasts * 4 / 5)
-	s.exhaust(active, fault.Lasts)
+	s.pass(lasts * 4 / 5)
+	s.exhaust(active, lasts)
 	if s.end(fault, active) == 0 {
 		s.skip("the fault hit nothing, because the operator sends no such request")
 	}
@@ -111,8 +117,7 @@ func survives(s *scenario, fault faults.Fault) {
 	s.cause = "foreign-fields"
 	for _, object := range shared {
 		if now := s.history.now(object); now != nil && now.GetAnnotations()[foreignKey] == "" {
-			s.broken(began, object, "an annotation that somebody else added to a %s during the fault "+
-				"is lost", object.GetKind())
+			s.broken(began, object, "somebody else's annotation of a %s during the fault is lost", object.GetKind())
 		}
 	}
 	s.cause = ""
@@ -168,4 +173,60 @@ func survivesKills(s *scenario) {
 		s.unable("the operator wrote nothing for a new sample")
 	}
 	s.measure("kills: %d", kills)
+}
+
+// pair starts two replicas, and returns the leader first. A sample is ready.
+func (s *scenario) pair() (leader, other *replica) {
+	args := s.config.SecondReplica.Args
+	leader = s.start(args...)
+	s.ready("first")
+	other = s.start(args...)
+	s.needs(s.soon(func() error {
+		if len(other.Proxy.Requests()) == 0 {
+			return errors.New("the second replica sends no requests")
+		}
+		return nil
+	}))
+	return leader, other
+}
+
+func secondReplicaTakesOver(s *scenario) {
+	leader, other := s.pair()
+	began := time.Now()
+	s.ready("led")
+	if writes := other.writes(began); len(writes) > 0 {
+		s.found(Error, asEvidence(writes), "two replicas write at the same time")
+		return
+	}
+	s.step("kill the leader")
+	leader.Destroy()
+	began = time.Now()
+	sample := s.create(s.sample("taken-over"))
+	if s.recovers(began, sample, "the second replica doesn't take over") {
+		s.measure("time until the second replica has taken over: %.2f s", time.Since(began).Seconds())
+	}
+}
+
+// leaderSuffers begins a fault of the leader, and gives the replicas work until the second one has
+// taken over.
+func leaderSuffers(s *scenario, f faults.Fault) {
+	leader, other := s.pair()
+	fault := s.begin(f, leader)
+	began := time.Now()
+	for i := 1; len(other.writes(began)) == 0; i++ {
+		sample := s.create(s.sample(fmt.Sprintf("work-%d", i)))
+		if limit := s.config.Limits.Recover; time.Since(began) > limit {
+			s.broken(began, sample, "no other replica takes over within %v", limit)
+			return
+		}
+		s.pass(settled)
+	}
+	s.measure("hits: %d", fault.Hits())
+	s.ready("afterwards")
+	first := other.writes(began)[0]
+	late := slices.DeleteFunc(leader.writes(first.Received), func(r audit.Request) bool { return r.Code >= 300 })
+	if len(late) > 0 {
+		evidence := asEvidence(append([]audit.Request{first}, late...))
+		s.found(Error, evidence, "a leader that can't renew its lease still writes after its successor has begun")
+	}
 }

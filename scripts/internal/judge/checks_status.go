@@ -13,14 +13,10 @@ import (
 func statusChecks() []Check {
 	return []Check{
 		{
-			Name: "observed-generation",
-			Promise: "the status reports which generation of the spec it is about, and the sample isn't ready before " +
-				"that generation's rollout has begun",
-			Why: "Without observedGeneration, nobody can tell whether a status is about the current spec or an " +
-				"older one, so kubectl wait returns too soon. It also returns too soon if the operator mistakes the end " +
-				"of the previous rollout for the end of the new one.",
-			Fix: "Set observedGeneration to the generation that you have read, and wait for that of the " +
-				"owned workload.",
+			Name:     "observed-generation",
+			Promise:  "the status says which generation it is about, and isn't ready before that generation's rollout begins",
+			Why:      "Otherwise, kubectl wait returns too soon: what it sees may be the end of the rollout before this one.",
+			Fix:      "Set observedGeneration to the generation that you have read, and wait for that of the owned workload.",
 			Lesson:   "03-workqueue/README.md",
 			requires: "mutations",
 			run:      generationIsObserved,
@@ -28,11 +24,10 @@ func statusChecks() []Check {
 		{
 			Name:    "conditions",
 			Promise: "each condition has a reason, and lastTransitionTime changes only when the condition's status does",
-			Why: "People look at lastTransitionTime to see how long something has been broken. If the operator " +
-				"updates the time with each write, each write is a change, and each change makes the operator work again.",
-			Fix:    "Set conditions with meta.SetStatusCondition, and give each a reason.",
-			Lesson: "03-workqueue/README.md",
-			run:    conditionsAreWellFormed,
+			Why:     "lastTransitionTime shows how long something is broken, and to change it makes the operator work again.",
+			Fix:     "Set conditions with meta.SetStatusCondition, and give each a reason.",
+			Lesson:  "03-workqueue/README.md",
+			run:     conditionsAreWellFormed,
 		},
 	}
 }
@@ -49,22 +44,18 @@ func generationIsObserved(s *scenario) {
 		s.skip("the generation stays 1, because the first mutation changes only metadata")
 	}
 	if _, found := observedGeneration(now); !found {
-		s.found(Warning, []Evidence{{time.Now(), title(now), asYAML(now)}},
+		s.found(Warning, s.present(now),
 			"neither the status nor any of its conditions has an observedGeneration")
-	} else if !s.promise(began, s.config.Limits.Converge, sample, func() error { return s.isObserved(sample) },
-		"observedGeneration lags behind the generation after a mutation") {
+	} else if !s.promise(began, s.config.Limits.Converge, sample, func() error {
+		now := s.history.now(sample)
+		if observed, _ := observedGeneration(now); observed != now.GetGeneration() {
+			return fmt.Errorf("observedGeneration is %d, but the generation is %d", observed, now.GetGeneration())
+		}
+		return nil
+	}, "observedGeneration lags behind the generation after a mutation") {
 		return
 	}
 	s.foundReadyTooSoon(sample, mutation)
-}
-
-// isObserved returns nil if the status is about the present spec.
-func (s *scenario) isObserved(sample *unstructured.Unstructured) error {
-	now := s.history.now(sample)
-	if observed, _ := observedGeneration(now); observed != now.GetGeneration() {
-		return fmt.Errorf("observedGeneration is %d, but the generation is %d", observed, now.GetGeneration())
-	}
-	return nil
 }
 
 // foundReadyTooSoon is a finding if the sample was ever ready for its generation before the objects
@@ -81,13 +72,15 @@ func (s *scenario) foundReadyTooSoon(sample *unstructured.Unstructured, m Mutati
 			return s.owns(sample, o)
 		})
 		err := rolloutsHaveBegun(owned)
-		if err == nil && generation == mutated {
-			err = m.hasReached(owned, v.object)
+		for _, e := range m.Expect { // without their count, because to delete an object takes time
+			if err == nil && generation == mutated {
+				err = e.holds(owned, v.object)
+			}
 		}
 		if err == nil {
 			continue
 		}
-		evidence := []Evidence{{v.at, title(v.object), asYAML(v.object)}}
+		evidence := []Evidence{v.evidence()}
 		for _, then := range owned {
 			evidence = append(evidence, Evidence{v.at, title(then) + " at that time", asYAML(then)})
 		}
@@ -102,17 +95,6 @@ func rolloutsHaveBegun(objects []*unstructured.Unstructured) error {
 		observed, _ := observedGeneration(object)
 		if object.GroupVersionKind().Group == appsv1.GroupName && observed < object.GetGeneration() {
 			return fmt.Errorf("the rollout of its %s hadn't begun yet", object.GetKind())
-		}
-	}
-	return nil
-}
-
-// hasReached returns nil if the objects that a sample owned were as the mutation's expressions say. It
-// doesn't count them, because deleting one takes time.
-func (m Mutation) hasReached(owned []*unstructured.Unstructured, sample *unstructured.Unstructured) error {
-	for _, e := range m.Expect {
-		if err := e.holds(owned, sample); err != nil {
-			return fmt.Errorf("the mutation %q had no effect yet: %w", m.Name, err)
 		}
 	}
 	return nil
@@ -148,7 +130,7 @@ func conditionsAreWellFormed(s *scenario) {
 			last[kind] = condition
 			if wrong != "" && !found[wrong] {
 				found[wrong] = true
-				s.found(Error, []Evidence{{v.at, title(v.object), asYAML(v.object)}}, "%s", wrong)
+				s.found(Error, []Evidence{v.evidence()}, "%s", wrong)
 			}
 		}
 	}

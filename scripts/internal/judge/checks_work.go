@@ -1,18 +1,17 @@
 package judge
 
-// Does the operator do its work?
+// Does the operator do its work, from its start to its end?
 
 import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/operators/scripts/internal/faultproxy"
+	"example.com/operators/scripts/internal/process"
 )
 
 // convergeCheck is the check that all others build on.
@@ -23,18 +22,15 @@ func workChecks() []Check {
 		{
 			Name:    convergeCheck,
 			Promise: "each sample becomes ready, and then the operator stops writing",
-			Why: "All other checks build on this. If an operator never stops writing, each of its writes is work " +
-				"for the API server, etcd and everyone who watches.",
-			Fix: "Read the evidence: it names the cause, or shows what the operator has logged and which " +
-				"requests were refused.",
-			Lesson: "01-raw-watch/README.md",
-			run:    converges,
+			Why:     "All other checks build on this. Endless writes burden the API server, etcd and everyone who watches.",
+			Fix:     "Read the evidence: it names the cause, or shows the operator's log and its refused requests.",
+			Lesson:  "01-raw-watch/README.md",
+			run:     converges,
 		},
 		{
-			Name:    "mutations",
-			Promise: "each change to a sample reaches the objects that it owns",
-			Why: "The spec is how users tell the operator what to do. If a change to it has no effect, they can't " +
-				"tell a slow operator from a broken one.",
+			Name:     "mutations",
+			Promise:  "each change to a sample reaches the objects that it owns",
+			Why:      "If a change to the spec has no effect, users can't tell a slow operator from a broken one.",
 			Fix:      "Compare each field that the sample decides with the owned object, and write it if it differs.",
 			Lesson:   "01-raw-watch/README.md",
 			requires: "mutations",
@@ -43,30 +39,25 @@ func workChecks() []Check {
 		{
 			Name:    "drift",
 			Promise: "a manual change to a field that the operator has set is reverted",
-			Why: "An operator should compare the actual state with the desired state, no matter who changed it. If " +
-				"it only reacts to changes of the sample's spec, a manual change (drift) stays until somebody changes the " +
-				"spec, which may be never.",
-			Fix:    "Watch the objects that you own, and compare them in each reconcile, whatever has caused it.",
-			Lesson: "02-informers/README.md",
-			run:    driftIsReverted,
+			Why:     "An operator that only reacts to changes of the spec may never revert a manual change (drift).",
+			Fix:     "Watch the objects that you own, and compare them in each reconcile, whatever has caused it.",
+			Lesson:  "02-informers/README.md",
+			run:     driftIsReverted,
 		},
 		{
 			Name:    "recreate",
 			Promise: "an owned object is created again after somebody deletes it",
-			Why: "Deletion is the most extreme drift. An operator that doesn't watch the objects that it creates " +
-				"never notices.",
-			Fix:    "Watch the objects that you own, and enqueue their owner when one of them is deleted.",
-			Lesson: "02-informers/README.md",
-			run:    deletedComesBack,
+			Why:     "Deletion is the most extreme drift. An operator that doesn't watch what it creates never notices.",
+			Fix:     "Watch the objects that you own, and enqueue their owner when one of them is deleted.",
+			Lesson:  "02-informers/README.md",
+			run:     deletedComesBack,
 		},
 		{
 			Name:    "start-without-crd",
 			Promise: "an operator that starts before its CRD exists waits for it, or exits and works after a restart",
-			Why: "Helm, GitOps tools and people apply things in any order. Nobody should have to restart the " +
-				"operator by hand.",
-			Fix: "Let the program retry, or exit with an error so that it is started again. Don't go on " +
-				"without the watch.",
-			Lesson: "01-raw-watch/README.md",
+			Why:     "Helm, GitOps and people apply things in any order, and nobody should have to restart the operator.",
+			Fix:     "Retry, or exit with an error so that the program is started again. Don't go on without the watch.",
+			Lesson:  "01-raw-watch/README.md",
 			run: func(s *scenario) {
 				group := s.samples[0].GroupVersionKind().Group
 				startsLater(s, "the API group is missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Hide(group) })
@@ -75,13 +66,20 @@ func workChecks() []Check {
 		{
 			Name:    "start-without-permissions",
 			Promise: "an operator that starts before it has its permissions waits for them, or exits and works after a restart",
-			Why: "If a Role is applied a second too late, nobody should have to step in. While the operator waits, " +
-				"it must not flood the API server with requests.",
-			Fix:    "Let the informer retry, or exit with an error so that the program is started again.",
-			Lesson: "02-informers/README.md",
+			Why:     "A Role may be applied a second too late. The operator must wait without flooding the API server.",
+			Fix:     "Let the informer retry, or exit with an error so that the program is started again.",
+			Lesson:  "02-informers/README.md",
 			run: func(s *scenario) {
 				startsLater(s, "all permissions are missing", func(p *faultproxy.Proxy) *faultproxy.Fault { return p.Forbid() })
 			},
+		},
+		{
+			Name:    "sigterm",
+			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
+			Why:     "Otherwise, the kubelet kills it in the middle of its work.",
+			Fix:     "Pass a context that ends on SIGTERM to all that runs, and return from main when it has stopped.",
+			Lesson:  "01-raw-watch/README.md",
+			run:     endsOnSIGTERM,
 		},
 	}
 }
@@ -124,7 +122,6 @@ func converges(s *scenario) {
 			return
 		}
 		if i == 0 {
-			s.converges.Store(true)
 			s.measure("time until the first sample is ready: %.2f s", (time.Since(began) - settled).Seconds())
 		}
 	}
@@ -141,29 +138,23 @@ func mutationsReach(s *scenario) {
 			"the mutation %q doesn't have the expected effect", m.Name) {
 			continue
 		}
-		if err := s.becomes(sample); err != nil {
-			s.broken(began, sample, "after the mutation %q, the sample doesn't converge: %s",
-				m.Name, plain(err))
-		}
+		s.promise(began, s.config.Limits.Converge, sample, func() error { return s.becomes(sample) },
+			"after the mutation %q, the sample doesn't converge", m.Name)
 	}
 }
-
-// mostStays is how many fields of a kind the judge names that the operator doesn't revert.
-const mostStays = 2
 
 func driftIsReverted(s *scenario) {
 	sample := s.startWith("drifted")[0]
 	tried := 0
 	stays := map[string][]string{} // by kind, the fields
-	evidence := map[string][]Evidence{}
 	for _, object := range s.owned(sample) {
 		kind, drifts := object.GetKind(), s.drifts(object)
 		if len(drifts) == 0 {
 			s.measure("%s has no field that could be changed by hand", title(object))
 		}
 		for _, d := range drifts {
-			if slices.Contains(stays[kind], d.String()) || len(stays[kind]) == mostStays {
-				continue // each one takes all of the limit
+			if slices.Contains(stays[kind], d.String()) || len(stays[kind]) == 2 {
+				continue // two are enough, because each takes all of the limit
 			}
 			began := time.Now()
 			reverted := s.interfere(sample, object, d)
@@ -174,15 +165,16 @@ func driftIsReverted(s *scenario) {
 			if s.soon(reverted) != nil {
 				change := fmt.Sprintf("the judge changes %s of %s from %v to %v", d, title(object), d.was, d.becomes)
 				stays[kind] = append(stays[kind], d.String())
-				evidence[kind] = slices.Concat(evidence[kind], []Evidence{{began, change, d.patch}}, s.evidence(began, object))
+				severity := Error
+				if kind == "Secret" { // what the operator has made up, such as a password, it can't know any more
+					severity = Warning
+				}
+				s.foundAlso(severity, append([]Evidence{{began, change, d.patch}}, s.evidence(began, object)...),
+					fmt.Sprintf("a manual change to a %s isn't reverted, although the operator set that field", kind), d.String())
 				s.undo(object, d)
 			}
 			s.needs(s.becomes(sample))
 		}
-	}
-	for kind, fields := range stays {
-		s.found(Error, evidence[kind], "a manual change to a %s isn't reverted, although the operator set that field: %s",
-			kind, strings.Join(fields, ", "))
 	}
 	if tried == 0 {
 		s.skip("the owned objects have no field that the judge could change by hand: it would have to be a scalar, " +
@@ -194,23 +186,35 @@ func deletedComesBack(s *scenario) {
 	sample := s.startWith("deleted")[0]
 	for _, object := range s.owned(sample) {
 		began := time.Now()
-		before := map[types.UID]bool{}
-		for _, other := range s.owned(sample) {
-			before[other.GetUID()] = true
-		}
 		s.remove(metav1.DeletePropagationBackground, object)
+		isOfKind := func(v snapshot) bool { return v.object.GetKind() == object.GetKind() }
 		isBack := func() error {
-			for _, other := range s.owned(sample) {
-				isNew := !before[other.GetUID()] && other.GetDeletionTimestamp() == nil
-				if isNew && other.GetKind() == object.GetKind() {
-					return nil
-				}
+			if !slices.ContainsFunc(s.created(began, sample), isOfKind) {
+				return errors.New("nothing has replaced it")
 			}
-			return errors.New("nothing has replaced it")
+			return nil
 		}
 		if !s.promise(began, s.config.Limits.Converge, sample, isBack, "a deleted %s doesn't come back", object.GetKind()) {
 			return
 		}
 	}
 	s.needs(s.becomes(sample))
+}
+
+func endsOnSIGTERM(s *scenario) {
+	s.startWith("ended")
+	r := s.replicas[0]
+	s.step("send SIGTERM")
+	began := time.Now()
+	r.Stop()
+	took := time.Since(began)
+	s.measure("time to exit: %.2f s", took.Seconds())
+	end := noted("%s after %v", r.State(), took.Round(time.Millisecond))
+	end.Detail = process.Tail(r.Log(), 10)
+	switch limit := s.config.Limits.Shutdown; {
+	case took > limit:
+		s.found(Error, []Evidence{end}, "the operator doesn't exit within %v of SIGTERM", limit)
+	case r.State() != "exit status 0":
+		s.found(Warning, []Evidence{end}, "on SIGTERM, the operator ends with %s", r.State())
+	}
 }

@@ -38,9 +38,9 @@ type Config struct {
 	Owns              []Kind
 	Ready             Ready
 	Mutations         []Mutation
-	BadInput          []Change       `yaml:"badInput"`
-	SecondReplica     *SecondReplica `yaml:"secondReplica"`
-	Endpoints         Endpoints
+	BadInput          []Change          `yaml:"badInput"`
+	SecondReplica     *SecondReplica    `yaml:"secondReplica"`
+	Endpoints         map[string]string // URLs
 	Cost              []int
 	Limits            Limits
 }
@@ -96,11 +96,6 @@ type Expectation struct {
 // SecondReplica has the arguments of each of several replicas.
 type SecondReplica struct {
 	Args []string
-}
-
-// Endpoints are URLs, and may be "".
-type Endpoints struct {
-	Metrics, Healthz, Readyz string
 }
 
 // Limits are the longest times to wait, and the most writes.
@@ -165,16 +160,13 @@ func (c *Config) validate() error {
 
 // findFiles makes all paths absolute.
 func (c *Config) findFiles(dir string) (err error) {
-	find := func(path *string) {
-		if !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
-		}
-		_, failed := os.Stat(*path)
-		err = errors.Join(err, failed)
-	}
 	for _, paths := range [][]string{c.Manifests, c.InNamespace, c.Permissions, c.Samples} {
-		for i := range paths {
-			find(&paths[i])
+		for i, path := range paths {
+			if !filepath.IsAbs(path) {
+				paths[i] = filepath.Join(dir, path)
+			}
+			_, failed := os.Stat(paths[i])
+			err = errors.Join(err, failed)
 		}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -105,7 +106,7 @@ func TestTheJudgeFiles(t *testing.T) {
 		if err := j.readSamples(); err != nil {
 			t.Error(err)
 		}
-		if _, err := j.grants(); err != nil {
+		if _, err := operator.ReadPermissions(config.Permissions...); err != nil {
 			t.Error(err)
 		}
 	}

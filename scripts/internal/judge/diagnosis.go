@@ -5,6 +5,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,32 +20,28 @@ import (
 
 // diagnosis is evidence of why a sample doesn't become ready, the most likely cause first.
 func (s *scenario) diagnosis(sample *unstructured.Unstructured) []Evidence {
-	evidence := append(s.knownCauses(), s.crashes()...)
+	evidence := s.knownCauses()
+	if crashes := s.crashes(); len(crashes) > 0 {
+		evidence = append(evidence, crashes[len(crashes)-1]) // each has the same cause
+	}
 	for _, refused := range s.refusals() {
 		evidence = append(evidence, noted("%s", refused))
 	}
-	for _, r := range s.replicas {
-		if lines := ownLines(r.Log()); lines != "" {
-			evidence = append(evidence, Evidence{time.Now(), "the operator logs: " + lastLine(lines), lines})
-		}
+	for line := range strings.Lines(ownLines(s.replicas[0].Log())) {
+		evidence = append(evidence, noted("the operator logs: %s", strings.TrimSpace(line)))
 	}
-	if now := s.history.now(sample); now != nil {
-		evidence = append(evidence, Evidence{time.Now(), title(now) + " now", asYAML(now)})
-	}
-	return evidence
+	return append(evidence, s.present(sample)...)
 }
 
 // knownCauses are what the judge can't give an operator unless somebody asks for it.
 func (s *scenario) knownCauses() (causes []Evidence) {
-	for _, r := range s.replicas {
-		switch log := r.Log(); {
-		case strings.Contains(log, "leader election namespace"):
-			causes = append(causes, noted("leader election can't start, because the operator doesn't run in a Pod and "+
-				"can't find its namespace: turn it off, or name a namespace in the operator's arguments"))
-		case strings.Contains(log, "error retrieving resource lock") && strings.Contains(log, "forbidden"):
-			causes = append(causes, noted("leader election can't start, because the operator may not use Leases: turn it "+
-				"off, or add its Role to permissions in judge.yaml"))
-		}
+	switch log := s.replicas[0].Log(); {
+	case strings.Contains(log, "leader election namespace"):
+		causes = append(causes, noted("leader election can't start, because the operator doesn't run in a Pod and "+
+			"can't find its namespace: turn it off, or name a namespace in the operator's arguments"))
+	case strings.Contains(log, "error retrieving resource lock") && strings.Contains(log, "forbidden"):
+		causes = append(causes, noted("leader election can't start, because the operator may not use Leases: turn it "+
+			"off, or add its Role to permissions in judge.yaml"))
 	}
 	inPods := s.since(time.Time{}, func(r audit.Request) bool {
 		_, subresource, _ := strings.Cut(r.Resource, "/")
@@ -72,13 +69,10 @@ func (s *scenario) refusals() (refusals []string) {
 	for _, r := range s.since(time.Time{}, func(r audit.Request) bool {
 		return r.Code >= 400 && r.Code != 404 && r.Code != 409 && r.Code != 410 && r.Resource != ""
 	}) {
-		text := fmt.Sprintf("refused with %d: %s", r.Code, operator.Right(r.Verb, r.Resource, r.Group))
-		if count[text]++; count[text] == 1 {
-			refusals = append(refusals, text)
-		}
+		count[fmt.Sprintf("refused with %d: %s", r.Code, operator.Right(r.Verb, r.Resource, r.Group))]++
 	}
-	for i, text := range refusals {
-		refusals[i] = fmt.Sprintf("%s (%d times)", text, count[text])
+	for _, text := range slices.Sorted(maps.Keys(count)) {
+		refusals = append(refusals, fmt.Sprintf("%s (%d times)", text, count[text]))
 	}
 	return refusals
 }
@@ -87,16 +81,10 @@ func (s *scenario) refusals() (refusals []string) {
 var notOwn = regexp.MustCompile(`^\s|^goroutine |^\S+\.\S+$|^\S+\.\S+\(.*\)$|^created by |` +
 	`(?i)stopping and waiting|wait completed|shutting down|shutdown signal|all workers finished`)
 
-// mostLines is how many lines of a log a finding shows.
-const mostLines = 5
-
-// ownLines returns the last lines of a log that say what the operator has done.
+// ownLines returns the last five lines of a log that say what the operator has done.
 func ownLines(log string) string {
 	lines := slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
 		return line == "" || notOwn.MatchString(line)
 	})
-	return strings.Join(lines[max(0, len(lines)-mostLines):], "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
-
-// lastLine returns the last line of a text.
-func lastLine(text string) string { return text[strings.LastIndex(text, "\n")+1:] }

@@ -3,7 +3,6 @@ package judge
 // Everything that happens to the objects of a scenario, as watches show it.
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -11,11 +10,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic"
 
 	"example.com/operators/scripts/internal/operator"
 )
@@ -27,6 +24,8 @@ type snapshot struct {
 	object *unstructured.Unstructured
 }
 
+func (v snapshot) evidence() Evidence { return Evidence{v.at, title(v.object), asYAML(v.object)} }
+
 // history has the versions of all objects of some kinds in a namespace, in the order of their
 // arrival.
 type history struct {
@@ -35,12 +34,10 @@ type history struct {
 	present  map[types.UID]*unstructured.Unstructured
 }
 
-// follow begins to watch, and returns when the existing objects are listed. It ends with ctx.
-func follow(
-	ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource,
-) (*history, error) {
-	h := &history{present: map[types.UID]*unstructured.Unstructured{}}
-	return h, operator.Follow(ctx, client, namespace, resources, h.add)
+// follow begins the history of what the scenario watches, with the existing objects.
+func (s *scenario) follow() {
+	s.history = &history{present: map[types.UID]*unstructured.Unstructured{}}
+	s.must(operator.Follow(s.ctx, s.dynamic, s.namespace, s.watched(), s.history.add))
 }
 
 func (h *history) add(event watch.EventType, version *unstructured.Unstructured) {
@@ -90,13 +87,6 @@ func (h *history) since(when time.Time) []snapshot {
 // of returns all versions of an object.
 func (h *history) of(object *unstructured.Unstructured) []snapshot {
 	return slices.DeleteFunc(h.since(time.Time{}), func(v snapshot) bool { return v.object.GetUID() != object.GetUID() })
-}
-
-// has reports whether this version of an object has arrived.
-func (h *history) has(object *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(h.of(object), func(v snapshot) bool {
-		return v.object.GetResourceVersion() == object.GetResourceVersion()
-	})
 }
 
 // asOf returns the objects that existed at that resourceVersion and that include accepts, as they were.

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,14 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/problem"
 )
 
-// mostMutations is how many mutations Init proposes.
-const mostMutations = 3
-
-// longestInit is how long Init tries fields of the sample.
-const longestInit = 3 * time.Minute
+const (
+	mostMutations = 3  // that Init proposes
+	mostTried     = 20 // fields of the sample, because each takes a few seconds
+)
 
 // draft is what Init finds out.
 type draft struct {
@@ -34,16 +33,20 @@ type draft struct {
 	Unique    []string
 	Ready     string // a line of YAML
 	Mutations []proposal
+	Ignored   []string // fields of the sample
 }
 
 // proposal is a mutation. Its expectations are lines of YAML.
 type proposal struct {
 	Name, Patch string
 	Expect      []string
+	isIgnored   bool
 }
 
 //go:embed init.tmpl
 var draftText string
+
+var draftTemplate = template.Must(template.New("judge.yaml").Parse(draftText))
 
 // Init returns the text of a judge.yaml for the folder dir, and which requests the API server has
 // refused meanwhile. o.Config needs manifests and one sample.
@@ -63,18 +66,15 @@ func Init(ctx context.Context, o Options, dir string) (judgeYAML string, refused
 		seen := slices.Concat(refused, []string{"the end of the operator's log:", ownLines(result.Log)})
 		return "", nil, problem.New("%s", result.Why).ToDo("this is what the judge has seen:\n%s", strings.Join(seen, "\n"))
 	}
-	relative := func(path string) string {
-		if short, err := filepath.Rel(dir, path); err == nil {
-			return short
+	for _, paths := range [][]string{o.Config.Manifests, o.Config.Samples} {
+		for i, path := range paths {
+			if short, err := filepath.Rel(dir, path); err == nil {
+				paths[i] = short
+			}
 		}
-		return path
-	}
-	parsed, err := template.New("").Funcs(template.FuncMap{"relative": relative}).Parse(draftText)
-	if err != nil {
-		return "", nil, err
 	}
 	var text strings.Builder
-	err = parsed.Execute(&text, d)
+	err = draftTemplate.Execute(&text, d)
 	return text.String(), refused, err
 }
 
@@ -92,25 +92,28 @@ func (s *scenario) explore(d *draft) {
 	s.needs(s.settle())
 	s.config.Owns = s.createdKinds()
 	s.must(s.learnKinds())
-	var err error
-	s.history, err = follow(s.ctx, s.dynamic, s.namespace, s.watched()) // now with the owned objects
-	s.must(err)
-	d.Ready = readiness(s.history.now(sample))
+	s.follow() // now with the owned objects
+	_ = s.soon(func() (err error) {
+		d.Ready, err = readiness(s.history.now(sample))
+		return err
+	})
 	var names []any
 	for _, object := range s.owned(sample) {
 		names = append(names, object.GetName())
 	}
-	for _, field := range leaves(sample.Object["spec"], "spec") {
-		if strings.Contains(field.String(), "[") { // a merge patch can't change it
+	for i, field := range leaves(sample.Object["spec"], "spec") {
+		if i >= mostTried || strings.Contains(field.String(), "[") { // a merge patch can't change it
 			continue
 		}
 		if slices.Contains(names, field.value) {
 			d.Unique = append(d.Unique, field.String())
 		}
-		if len(d.Mutations) < mostMutations && time.Since(s.result.Began) < longestInit {
-			if p := s.propose(sample, field); len(p.Expect) > 0 {
-				d.Mutations = append(d.Mutations, p)
-			}
+		p := s.propose(sample, field)
+		if p.isIgnored {
+			d.Ignored = append(d.Ignored, field.String())
+		}
+		if len(p.Expect) > 0 && len(d.Mutations) < mostMutations {
+			d.Mutations = append(d.Mutations, p)
 		}
 	}
 }
@@ -134,49 +137,58 @@ func (s *scenario) createdKinds() (kinds []Kind) {
 	return kinds
 }
 
-// readiness is the condition that says best that the operator has done its work.
-func readiness(sample *unstructured.Unstructured) string {
-	isTrue := map[string]bool{}
+// readiness is the condition that says best that the operator has done its work. The error says that
+// this may take longer.
+func readiness(sample *unstructured.Unstructured) (line string, err error) {
+	var isTrue []string
 	for _, c := range conditions(sample) {
-		isTrue[fmt.Sprint(c["type"])] = c["status"] == "True"
+		err = errors.New("no condition is True yet")
+		if c["status"] == "True" {
+			isTrue = append(isTrue, fmt.Sprint(c["type"]))
+		}
 	}
-	for _, known := range append([]string{"Ready", "Available", "Synced"}, slices.Sorted(maps.Keys(isTrue))...) {
-		if isTrue[known] {
-			return fmt.Sprintf("ready: {condition: %s}", known)
+	for _, known := range append([]string{"Ready", "Available", "Synced"}, isTrue...) {
+		if slices.Contains(isTrue, known) {
+			return fmt.Sprintf("ready: {condition: %s}", known), nil
 		}
 	}
 	return "# No condition was True, so this counts any sample with an owned object as ready. Write a better " +
-		"expression.\nready: {cel: \"true\"}"
+		"expression.\nready: {cel: \"true\"}", err
 }
 
 // propose changes a field of the sample, and looks which fields of the owned objects follow.
 func (s *scenario) propose(sample *unstructured.Unstructured, field leaf) (p proposal) {
 	values := others(field.value)
-	if _, isBool := field.value.(bool); isBool || len(values) == 0 { // other fields may be true by chance
+	if len(values) == 0 {
 		return p
 	}
+	began := time.Now()
 	p.Name, p.Patch = "change "+field.String(), patchOf(field, values[0])
 	usual := s.counts(sample)
-	if _, err := s.tryPatch(sample, types.MergePatchType, p.Patch); err != nil {
+	set := func(value any) error {
+		_, err := s.tryPatch(sample, types.MergePatchType, patchOf(field, value))
+		s.pass(settled)
+		_ = s.settle()
+		return err
+	}
+	if set(values[0]) != nil {
 		return p // it is immutable, or the value is invalid
 	}
-	s.pass(settled)
-	_ = s.settle()
+	isAboutOwned := func(r audit.Request) bool { return slices.Contains(names(s.ofOwned), r.Resource) }
+	p.isIgnored = !slices.ContainsFunc(s.writes(began), isAboutOwned)
 	for _, object := range s.owned(sample) {
 		kind := object.GetKind()
 		if object.GetName() == values[0] { // the object with the old name must go
 			p.Expect = append(p.Expect,
-				fmt.Sprintf("{kind: %s, cel: object.metadata.name == sample.%s, count: %d}", kind, field, usual[kind]))
+				fmt.Sprintf("{kind: %s, cel: %q, count: %d}", kind, "object.metadata.name == sample."+field.String(), usual[kind]))
 		}
 		for _, follower := range append(leaves(object.Object["spec"], "spec"), leaves(object.Object["data"], "data")...) {
-			if follower.value == values[0] {
-				p.Expect = append(p.Expect, fmt.Sprintf("{kind: %s, cel: object.%s == sample.%s}", kind, follower, field))
+			if _, isBool := values[0].(bool); follower.value == values[0] && !isBool { // which may be by chance
+				p.Expect = append(p.Expect, fmt.Sprintf("{kind: %s, cel: %q}", kind, fmt.Sprintf("object.%s == sample.%s", follower, field)))
 			}
 		}
 	}
-	s.patch(sample, patchOf(field, field.value))
-	s.pass(settled)
-	_ = s.settle()
+	s.must(set(field.value))
 	return p
 }
 

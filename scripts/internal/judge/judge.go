@@ -5,7 +5,7 @@
 //   - What checks are written with: a scenario, its objects, fields, history, replicas and their
 //     requests, and waits (scenario.go and the files of these names).
 //   - One run: all checks (judge.go), and each of them (attempt.go).
-//   - What is found: result.go, report.go, and the formats (html.go, junit.go, baseline.go).
+//   - What is found: result.go, and the reports: report.go, junit.go.
 package judge
 
 // One run of the judge: it prepares the cluster, and runs the checks.
@@ -64,8 +64,8 @@ type judge struct {
 	samples     []*unstructured.Unstructured
 	// The resources of the samples, and those of the objects that they own.
 	ofSamples, ofOwned []schema.GroupVersionResource
-	// What the check converge has found out, if it has run: does the first sample become ready?
-	converges, fails atomic.Bool
+	// The check converge has run, and the first sample doesn't become ready.
+	fails atomic.Bool
 }
 
 // Run runs the checks, and returns their results in the same order. If it is interrupted, the error
@@ -84,16 +84,16 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			o.Progress(n)
 		}
 	}
+	limit := cmp.Or(o.Parallel, 2*runtime.NumCPU())
+	if !j.isNamespaced() {
+		limit = 1
+	}
 	var together errgroup.Group
-	together.SetLimit(cmp.Or(o.Parallel, 2*runtime.NumCPU()))
-	var alone []int
+	together.SetLimit(limit)
 	for i, check := range o.Checks {
-		switch {
-		case i == 0 && check.Name == convergeCheck: // all others build on it
+		if i == 0 && check.Name == convergeCheck { // all others build on it
 			run(i)
-		case check.Alone || !j.isNamespaced():
-			alone = append(alone, i)
-		default:
+		} else if !check.Alone {
 			together.Go(func() error {
 				run(i)
 				return nil
@@ -101,8 +101,10 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		}
 	}
 	_ = together.Wait()
-	for _, i := range alone { // last, because their objects take long to be gone
-		run(i)
+	for i, check := range o.Checks { // last, because their objects take long to be gone
+		if check.Alone {
+			run(i)
+		}
 	}
 	onePerCause(results)
 	return results, context.Cause(ctx)
@@ -116,7 +118,7 @@ func newJudge(ctx context.Context, o Options) (*judge, error) {
 	if err := errors.Join(j.readSamples(), j.connect()); err != nil {
 		return nil, err
 	}
-	if err := j.apply(ctx); err != nil {
+	if err := j.apply(ctx, "", o.Config.Manifests...); err != nil {
 		return nil, err
 	}
 	return j, j.learnKinds()
@@ -171,14 +173,6 @@ func (j *judge) connect() (err error) {
 		return err
 	}
 	j.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(j.client.Discovery()))
-	j.permissions, err = j.grants()
+	j.permissions, err = operator.ReadPermissions(j.config.Permissions...)
 	return err
-}
-
-// grants are the operator's permissions: those of judge.yaml or, without any there, all.
-func (j *judge) grants() (operator.Permissions, error) {
-	if len(j.config.Permissions) == 0 {
-		return operator.Everything(), nil
-	}
-	return operator.ReadPermissions(j.config.Permissions...)
 }

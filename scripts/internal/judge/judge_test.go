@@ -38,15 +38,19 @@ func judgedWith(t *testing.T, name string, converge, recover time.Duration, chec
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir, manifests := t.TempDir(), filepath.Join(root, "01-raw-watch", "manifests")
+	if name == "it scales what an autoscaler has scaled" {
+		manifests = withoutDefaults(t, manifests)
+	}
 	testkit.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
 version: v1
 args: ["--kubeconfig={kubeconfig}", "--namespace={namespace}"]
-manifests: [%[1]s/manifests/crd.yaml]
-samples: [%[1]s/manifests/foo.yaml]
+manifests: [%[1]s/crd.yaml]
+samples: [%[1]s/foo.yaml]
 unique: [spec.deploymentName]
 owns:
 - {apiVersion: apps/v1, kind: Deployment}
+- {apiVersion: v1, kind: ConfigMap}
 ready: {condition: Ready}
 mutations:
 - name: scale
@@ -62,7 +66,7 @@ badInput:
   patch: {spec: {deploymentName: bad-name}}
 cost: [5, 20]
 limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
-`, filepath.Join(root, "01-raw-watch"), converge, recover)})
+`, manifests, converge, recover)})
 	config, err := judge.Read(filepath.Join(dir, "judge.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +86,54 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 		t.Fatal(err)
 	}
 	return results
+}
+
+// withoutDefaults returns a folder with the same manifests for another API group, whose CRD has no
+// defaults.
+func withoutDefaults(t *testing.T, manifests string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, file := range []string{"crd.yaml", "foo.yaml"} {
+		content, err := os.ReadFile(filepath.Join(manifests, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace := strings.NewReplacer(fooVersion.Group, optionalGroup, "default: 1", "")
+		testkit.Write(t, dir, map[string]string{file: replace.Replace(string(content))})
+	}
+	return dir
+}
+
+// What init writes can be read, and names what the operator does.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	target, _ := testkit.Cluster(t)
+	manifests, err := filepath.Abs(filepath.Join(testkit.Repository(), "01-raw-watch", "manifests"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, config := t.TempDir(), judge.NewConfig()
+	config.Manifests = []string{filepath.Join(manifests, "crd.yaml")}
+	config.Samples = []string{filepath.Join(manifests, "foo.yaml")}
+	command := []string{binary, "--kubeconfig={kubeconfig}", "--namespace={namespace}"}
+	written, refused, err := judge.Init(t.Context(), judge.Options{Config: config, Command: command, Target: target}, dir)
+	if err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	testkit.Write(t, dir, map[string]string{"judge.yaml": written})
+	read, err := judge.Read(filepath.Join(dir, "judge.yaml"))
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, written)
+	}
+	got := fmt.Sprintln(read.Args, read.Unique, read.Owns, read.Ready.Condition, len(read.Mutations))
+	want := "[--kubeconfig={kubeconfig} --namespace={namespace}] [spec.deploymentName] [{apps/v1 Deployment}] Ready 2\n"
+	if got != want {
+		t.Errorf("got %s, want %s\n%s", got, want, written)
+	}
 }
 
 // bug is a bug of the test operator, and what the judge says about it.
@@ -117,6 +169,16 @@ var bugs = map[string]bug{
 	"it trusts its cache":                          {"conflicts", "is lost"},
 	"it writes each status twice":                  {"writes", "what is already stored"},
 	"it reports on somebody else's object":         {"taken-name", "the sample is ready, although it owns nothing"},
+	"it removes keys from its ConfigMap":           {"foreign-fields", "data key"},
+	"it scales what an autoscaler has scaled":      {"foreign-fields", "resets spec.replicas"},
+	"it believes in names":                         {"names", "a deleted sample that had its name"},
+	"its selectors are all the same":               {"names", "matches the Pods of another sample"},
+	"it can't handle long names":                   {"names", "63 characters doesn't become ready"},
+	"it doesn't look at its Deployment":            {"refusals", "its Deployment has no ready Pods"},
+	"its conditions contradict each other":         {"refusals", "Available False"},
+	"it hides refused writes":                      {"refusals", "status doesn't show it"},
+	"its failure stays":                            {"refusals", "Degraded True"},
+	"it depends on the order of a map":             {"restart", "after a restart"},
 }
 
 // TestBugsAreFound judges each bug by the check that is about it.
@@ -160,7 +222,9 @@ func TestTheCauseIsNamed(t *testing.T) {
 	t.Parallel()
 	results := judgedWith(t, "it elects a leader", 2*time.Second, time.Second, "converge", "drift", "start-without-crd")
 	first := fmt.Sprintf("%+v", results[0].Findings)
-	for _, want := range []string{"leader election can't start", "exits: exit status 1", "unable to find leader election namespace"} {
+	for _, want := range []string{
+		"leader election can't start", "exits: exit status 1", "unable to find leader election namespace",
+	} {
 		if !strings.Contains(first, want) {
 			t.Errorf("converge: %s lacks %q", first, want)
 		}

@@ -20,11 +20,15 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// apply applies the manifests, and waits until their CRDs can be used.
-func (j *judge) apply(ctx context.Context) error {
-	for _, file := range j.config.Manifests {
+// apply applies files, in another namespace than theirs unless that is "", and waits until their CRDs
+// can be used.
+func (j *judge) apply(ctx context.Context, namespace string, files ...string) error {
+	for _, file := range files {
 		objects, err := operator.ReadObjects(file)
 		for _, object := range objects {
+			if namespace != "" {
+				object.SetNamespace(namespace)
+			}
 			if err == nil {
 				err = j.applyObject(ctx, object)
 			}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
 	"example.com/operators/scripts/internal/operator"
@@ -52,9 +54,14 @@ func (s *scenario) create(object *unstructured.Unstructured) *unstructured.Unstr
 	return created
 }
 
+// wouldBe returns an object as the API server would store it.
+func (s *scenario) wouldBe(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	dryRun := metav1.CreateOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}}
+	return s.api(object).Create(s.ctx, object, dryRun)
+}
+
 // patch changes an object by a JSON merge patch.
 func (s *scenario) patch(object *unstructured.Unstructured, patch string) *unstructured.Unstructured {
-	s.step("patch %s: %s", title(object), patch)
 	patched, err := s.tryPatch(object, types.MergePatchType, patch)
 	s.must(err)
 	return patched
@@ -64,12 +71,15 @@ func (s *scenario) patch(object *unstructured.Unstructured, patch string) *unstr
 func (s *scenario) tryPatch(
 	object *unstructured.Unstructured, kind types.PatchType, patch string,
 ) (*unstructured.Unstructured, error) {
+	s.step("patch %s: %s", title(object), patch)
 	options := metav1.PatchOptions{FieldManager: manager}
 	patched, err := s.api(object).Patch(s.ctx, object.GetName(), kind, []byte(patch), options)
-	if err == nil {
-		s.awaitSeen(patched)
+	if err != nil {
+		s.step("%v", err)
+		return nil, err
 	}
-	return patched, err
+	s.awaitSeen(patched)
+	return patched, nil
 }
 
 // annotate adds an annotation of somebody else to an object.
@@ -85,11 +95,26 @@ func (s *scenario) setFinalizers(object *unstructured.Unstructured, finalizers [
 	s.must(operator.IgnoreNotFound(err))
 }
 
+// hold lets a finalizer keep an object after its deletion, until release.
+func (s *scenario) hold(object *unstructured.Unstructured) {
+	s.step("a finalizer holds %s", title(object))
+	s.setFinalizers(object, append(s.history.now(object).GetFinalizers(), foreignFinalizer))
+}
+
+func (s *scenario) release(object *unstructured.Unstructured) {
+	if now := s.history.now(object); now != nil {
+		s.step("let the deletion of %s go on", title(object))
+		isOurs := func(finalizer string) bool { return finalizer == foreignFinalizer }
+		s.setFinalizers(now, slices.DeleteFunc(now.GetFinalizers(), isOurs))
+	}
+}
+
 // awaitSeen waits until the history has this version of an object. Otherwise, a check could take the
 // version before it for the result of a change.
 func (s *scenario) awaitSeen(object *unstructured.Unstructured) {
+	isSame := func(v snapshot) bool { return v.object.GetResourceVersion() == object.GetResourceVersion() }
 	s.must(s.soon(func() error {
-		if !s.history.has(object) {
+		if !slices.ContainsFunc(s.history.of(object), isSame) {
 			return fmt.Errorf("the judge's watch hasn't shown %s, version %s", title(object), object.GetResourceVersion())
 		}
 		return nil
@@ -115,6 +140,11 @@ func (s *scenario) areGone(objects ...*unstructured.Unstructured) error {
 	return nil
 }
 
+// inEachNamespace is what Kubernetes and the judge create in each namespace.
+var inEachNamespace = []string{
+	"ConfigMap kube-root-ca.crt", "ServiceAccount default", "ServiceAccount " + operator.ServiceAccount,
+}
+
 // owned returns the objects that the operator has created for a sample: those that are controlled
 // by it, and, if there is only one sample, also those without any controller. Objects of other
 // controllers, such as a Deployment's ReplicaSet, aren't its own.
@@ -123,19 +153,28 @@ func (s *scenario) owned(sample *unstructured.Unstructured) []*unstructured.Unst
 }
 
 func (s *scenario) owns(sample, object *unstructured.Unstructured) bool {
-	if s.made[object.GetUID()] || !s.isOwnedKind(object) || isTheClusters(object) {
+	if s.made[object.GetUID()] || !s.isOwnedKind(object) || slices.Contains(inEachNamespace, title(object)) {
 		return false
 	}
 	controller := metav1.GetControllerOf(object)
 	if controller == nil {
-		return s.samplesHere() == 1 || refersTo(object, sample)
+		samples := s.history.objects(func(o *unstructured.Unstructured) bool {
+			return o.GroupVersionKind().GroupKind() == sample.GroupVersionKind().GroupKind()
+		})
+		return len(samples) == 1 || refersTo(object, sample)
 	}
 	return controller.UID == sample.GetUID()
 }
 
-// nowOrReplaced returns an object as it is now, or if it is gone, the owned object that has replaced
-// it. Not every field of an object can be changed back, so the operator may replace the object, such
-// as a Pod.
+// created returns what the operator has created for a sample since then.
+func (s *scenario) created(since time.Time, sample *unstructured.Unstructured) []snapshot {
+	return slices.DeleteFunc(s.history.since(since), func(v snapshot) bool {
+		return v.event != watch.Added || !s.owns(sample, v.object)
+	})
+}
+
+// nowOrReplaced returns an object as it is now, or what has replaced it: not every field of an object,
+// such as a Pod, can be changed back.
 func (s *scenario) nowOrReplaced(sample, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if now := s.history.now(object); now != nil {
 		return now
@@ -146,19 +185,6 @@ func (s *scenario) nowOrReplaced(sample, object *unstructured.Unstructured) *uns
 		}
 	}
 	return nil
-}
-
-// isTheClusters reports whether Kubernetes or the judge creates that object in each namespace.
-func isTheClusters(object *unstructured.Unstructured) bool {
-	isTheJudges := object.GetLabels()[operator.GrantedIn] != ""
-	return isTheJudges || slices.Contains([]string{"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, title(object))
-}
-
-func (s *scenario) samplesHere() int {
-	kind := s.samples[0].GroupVersionKind().GroupKind()
-	return len(s.history.objects(func(object *unstructured.Unstructured) bool {
-		return object.GroupVersionKind().GroupKind() == kind
-	}))
 }
 
 func (s *scenario) isOwnedKind(object *unstructured.Unstructured) bool {
@@ -197,9 +223,7 @@ func (s *scenario) interfereOnce(sample *unstructured.Unstructured) (reverted fu
 // interfere changes a field of an object that the sample owns, and returns a function that returns
 // nil when the operator has reverted that. It returns nil if the object has just changed.
 func (s *scenario) interfere(sample, object *unstructured.Unstructured, d drift) (reverted func() error) {
-	s.step("change %s of %s by hand, from %v to %v", d, title(object), d.was, d.becomes)
 	if _, err := s.tryPatch(object, types.JSONPatchType, d.patch); err != nil {
-		s.step("%v", err)
 		return nil
 	}
 	return func() error {
@@ -216,11 +240,8 @@ func (s *scenario) interfere(sample, object *unstructured.Unstructured, d drift)
 
 // undo changes a field back that the operator hasn't.
 func (s *scenario) undo(object *unstructured.Unstructured, d drift) {
-	s.step("change %s of %s back", d, title(object))
 	patch := []map[string]any{{"op": "replace", "path": d.pointer(), "value": d.was}}
-	if _, err := s.tryPatch(object, types.JSONPatchType, asJSON(patch)); err != nil {
-		s.step("%v", err) // the object is gone, for example
-	}
+	_, _ = s.tryPatch(object, types.JSONPatchType, asJSON(patch)) // it may be gone
 }
 
 // hasEffect returns nil if the objects that the sample owns are as the mutation's expectations say.

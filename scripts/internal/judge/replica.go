@@ -18,8 +18,8 @@ import (
 // replica is a replica of the operator, behind a proxy of its own.
 type replica struct {
 	*operator.Replica
-	namespace string    // of the scenario
-	endpoints Endpoints // with this replica's ports
+	namespace string                  // of the scenario
+	replace   func(arg string) string // replaces {kubeconfig}, {namespace}, {metrics} and {probes}
 }
 
 // start starts a replica, with more arguments than the usual ones.
@@ -46,8 +46,7 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 		env = append(env, name+"="+replace(value))
 	}
 	s.must(behind.Start(operator.Options{Binary: s.command[0], Args: args, Env: env}))
-	e := s.config.Endpoints
-	r := &replica{behind, s.namespace, Endpoints{replace(e.Metrics), replace(e.Healthz), replace(e.Readyz)}}
+	r := &replica{behind, s.namespace, replace}
 	s.replicas = append(s.replicas, r)
 	return r
 }

@@ -20,7 +20,7 @@ func (s *scenario) since(when time.Time, include ...func(audit.Request) bool) (r
 	for _, r := range s.replicas {
 		requests = append(requests, r.since(when, include...)...)
 	}
-	slices.SortStableFunc(requests, inOrder)
+	slices.SortStableFunc(requests, func(a, b audit.Request) int { return a.Answered.Compare(b.Answered) })
 	return requests
 }
 
@@ -47,9 +47,6 @@ func (r *replica) writes(after time.Time) []audit.Request {
 	return r.since(after, audit.Request.ChangesObjects)
 }
 
-// inOrder compares requests by the time of their answers.
-func inOrder(a, b audit.Request) int { return a.Answered.Compare(b.Answered) }
-
 // broken is a finding about an object, whose evidence is what has happened since began.
 func (s *scenario) broken(began time.Time, object *unstructured.Unstructured, format string, args ...any) {
 	s.found(Error, s.evidence(began, object), format, args...)
@@ -63,10 +60,15 @@ func (s *scenario) evidence(since time.Time, object *unstructured.Unstructured) 
 	if evidence = asEvidence(requests); len(requests) == 0 {
 		evidence = []Evidence{noted("the operator has written nothing since then")}
 	}
+	return slices.Concat(evidence, s.present(object), s.crashes())
+}
+
+// present is an object as it is, or nothing if it is gone.
+func (s *scenario) present(object *unstructured.Unstructured) []Evidence {
 	if now := s.history.now(object); now != nil {
-		evidence = append(evidence, Evidence{time.Now(), title(now) + " now", asYAML(now)})
+		return []Evidence{{time.Now(), title(now) + " now", asYAML(now)}}
 	}
-	return append(evidence, s.crashes()...)
+	return nil
 }
 
 // distance is 0 for a request about the object, and 1 for others.

@@ -56,7 +56,7 @@ type Result struct {
 // same text in the next run, except for what has been measured.
 type Finding struct {
 	Severity Severity `json:"severity"`
-	// Cause is the check that finds the same without a fault, or "".
+	// Cause is the check that finds the same in a simpler case, such as without a fault, or "".
 	Cause    string     `json:"cause,omitempty"`
 	What     string     `json:"what"`
 	Evidence []Evidence `json:"evidence"`
@@ -72,8 +72,8 @@ type Evidence struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// onePerCause drops the findings under a fault that another check has without any fault. If no others
-// are left, the fault isn't judged.
+// onePerCause drops the findings that another check has in a simpler case. If no others are left, the
+// check isn't judged.
 func onePerCause(results []Result) {
 	found := map[string]bool{}
 	for _, result := range results {
@@ -83,14 +83,14 @@ func onePerCause(results []Result) {
 		result := &results[i]
 		var causes []string
 		result.Findings = slices.DeleteFunc(result.Findings, func(f Finding) bool {
-			if found[f.Cause] {
+			isKnown := found[f.Cause] && f.Cause != result.Check.Name
+			if isKnown && !slices.Contains(causes, f.Cause) {
 				causes = append(causes, f.Cause)
 			}
-			return found[f.Cause]
+			return isKnown
 		})
 		if len(causes) > 0 && len(result.Findings) == 0 {
-			result.Verdict = Unjudged
-			result.Why = "without the fault, the operator doesn't do this either: see " + strings.Join(causes, ", ")
+			result.Verdict, result.Why = Unjudged, "the finding has the same cause as those of "+strings.Join(causes, ", ")
 		}
 	}
 }

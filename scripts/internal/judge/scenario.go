@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -45,7 +46,8 @@ type scenario struct {
 func (j *judge) newScenario(t *attempt) *scenario {
 	s := &scenario{attempt: t, judge: j, made: map[types.UID]bool{}}
 	// The label finds what the judge leaves if it is killed.
-	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: map[string]string{"app.kubernetes.io/managed-by": manager}}
+	labels := map[string]string{"app.kubernetes.io/managed-by": manager}
+	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: labels}
 	namespaces := j.client.CoreV1().Namespaces()
 	namespace, err := namespaces.Create(s.ctx, &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
 	s.must(err)
@@ -57,21 +59,19 @@ func (j *judge) newScenario(t *attempt) *scenario {
 	s.cleanup(func() { os.RemoveAll(s.dir) })
 	s.kubeconfig = filepath.Join(s.dir, "kubeconfig")
 	s.must(operator.WriteKubeconfig(s.ctx, s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
-	for _, file := range s.config.InNamespace {
-		objects, err := operator.ReadObjects(file)
-		s.must(err)
-		for _, object := range objects {
-			object.SetNamespace(s.namespace)
-			s.must(s.applyObject(s.ctx, object))
-		}
-	}
-	s.history, err = follow(s.ctx, j.dynamic, s.namespace, s.watched())
-	s.must(err)
+	s.must(s.apply(s.ctx, s.namespace, s.config.InNamespace...))
+	s.follow()
 	for _, object := range s.history.objects(s.isOwnedKind) {
 		s.made[object.GetUID()] = true // it is here before the operator is
 	}
 	s.cleanup(s.collect) // before tidy
 	return s
+}
+
+// accountResources are those of the objects that an operator's account consists of.
+var accountResources = []schema.GroupVersionResource{
+	corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
+	rbacv1.SchemeGroupVersion.WithResource("roles"), rbacv1.SchemeGroupVersion.WithResource("rolebindings"),
 }
 
 // watched are the resources whose history the scenario keeps.
@@ -83,7 +83,8 @@ func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j
 func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 	defer cancel()
-	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, s.watched()...))
+	managed := append(s.watched(), accountResources...)
+	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
 	if s.isNamespaced() {
 		return
 	}

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -51,7 +53,16 @@ var (
 	fooVersion         = schema.GroupVersion{Group: "samplecontroller.k8s.io", Version: "v1alpha1"}
 	fooResource        = fooVersion.WithResource("foos")
 	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	configMapResource  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
+
+// optionalGroup is the API group of Foos whose replicas have no default.
+const optionalGroup = "optional.example.com"
+
+// byChance is the order of a map, which differs in each process.
+var byChance = strings.Join(slices.Collect(maps.Keys(map[string]bool{
+	"a": true, "b": true, "c": true, "d": true, "e": true, "f": true, "g": true, "h": true,
+})), "")
 
 type operator struct {
 	bug              string
@@ -66,6 +77,10 @@ func run(bug, kubeconfig, namespace string) error {
 		return err
 	}
 	config.QPS = -1
+	if bug == "it scales what an autoscaler has scaled" {
+		fooVersion.Group = optionalGroup
+		fooResource.Group = optionalGroup
+	}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
@@ -189,7 +204,7 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 	}
 	before, missing := o.deployment.ByNamespace(namespace).Get(wantedDeployment(foo, true).GetName())
 	if missing == nil && o.bug == "it is ready too soon" { // apply may have to change it first
-		if err := o.report(ctx, foo, before.(*unstructured.Unstructured)); err != nil {
+		if err := o.report(ctx, foo, before.(*unstructured.Unstructured), nil); err != nil {
 			return err
 		}
 	}
@@ -204,13 +219,39 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 		}
 	}
 	deployment, err := o.apply(ctx, foo)
+	if err == nil && o.bug == "it removes keys from its ConfigMap" {
+		err = o.applyConfigMap(ctx, foo)
+	}
 	if err == nil && o.bug != "a rename leaves the old Deployment" && o.bug != "it creates what its cache lacks" {
 		err = o.deleteOthers(ctx, foo, deployment)
 	}
-	if err != nil {
+	isRefused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
+	isReported := isRefused && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) &&
+		o.bug != "it hides refused writes" && o.bug != "it can't handle long names"
+	if err != nil && !isReported {
 		return err
 	}
-	return o.report(ctx, foo, deployment)
+	return errors.Join(err, o.report(ctx, foo, deployment, err))
+}
+
+// applyConfigMap creates or corrects a ConfigMap, and removes what others have added to it.
+func (o *operator) applyConfigMap(ctx context.Context, foo *unstructured.Unstructured) error {
+	client := o.client.Resource(configMapResource).Namespace(foo.GetNamespace())
+	data := map[string]any{"key": "value"}
+	now, err := client.Get(ctx, foo.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		wanted := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": data}}
+		wanted.SetName(foo.GetName())
+		wanted.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(foo, fooVersion.WithKind("Foo"))})
+		_, err = client.Create(ctx, wanted, metav1.CreateOptions{})
+		return err
+	}
+	if err != nil || reflect.DeepEqual(now.Object["data"], data) {
+		return err
+	}
+	now.Object["data"] = data
+	_, err = client.Update(ctx, now, metav1.UpdateOptions{})
+	return err
 }
 
 // deleteOthers deletes the Deployments that a Foo had before it was renamed.
@@ -243,6 +284,16 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 		}
 		return nil, fmt.Errorf("spec.deploymentName %q is refused", spec)
 	}
+	switch o.bug {
+	case "its selectors are all the same":
+		same := map[string]any{"app": "foo"}
+		_ = unstructured.SetNestedMap(wanted.Object, same, "spec", "selector", "matchLabels")
+		_ = unstructured.SetNestedMap(wanted.Object, same, "spec", "template", "metadata", "labels")
+	case "it can't handle long names":
+		_ = unstructured.SetNestedField(wanted.Object, "of-"+foo.GetName(), "metadata", "labels", "foo")
+	case "it depends on the order of a map":
+		_ = unstructured.SetNestedField(wanted.Object, byChance, "metadata", "labels", "order")
+	}
 	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(wanted.GetName())
 	if o.bug == "it creates what its cache lacks" {
 		found, err = o.anyOf(foo)
@@ -254,7 +305,9 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	}
 	now := found.(*unstructured.Unstructured)
 	takesAny := o.bug == "it takes over what isn't its own" || o.bug == "it leaves its objects without an owner"
-	if !metav1.IsControlledBy(now, foo) && o.bug == "it reports on somebody else's object" {
+	owner := metav1.GetControllerOf(now)
+	believes := o.bug == "it believes in names" && owner != nil && owner.Name == foo.GetName()
+	if believes || o.bug == "it reports on somebody else's object" && !metav1.IsControlledBy(now, foo) {
 		return now, nil
 	}
 	if !metav1.IsControlledBy(now, foo) && !takesAny {
@@ -371,36 +424,51 @@ func wantedDeployment(foo *unstructured.Unstructured, owned bool) *unstructured.
 	return deployment
 }
 
-// report writes the status, if it has changed.
-func (o *operator) report(ctx context.Context, foo, deployment *unstructured.Unstructured) error {
-	available, _, _ := unstructured.NestedInt64(deployment.Object, "status", "availableReplicas")
-	wanted, _, _ := unstructured.NestedInt64(deployment.Object, "spec", "replicas")
-	observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration")
-	ready := "False"
-	switch {
-	case o.bug == "its condition stays Unknown":
-		ready = "Unknown"
-	case available >= wanted && observed == deployment.GetGeneration():
-		ready = "True"
+// report writes the status, if it has changed. After a failure, deployment is nil.
+func (o *operator) report(ctx context.Context, foo, deployment *unstructured.Unstructured, failure error) error {
+	ready, reason, available := "False", "Refused", int64(0)
+	if failure == nil {
+		available, _, _ = unstructured.NestedInt64(deployment.Object, "status", "availableReplicas")
+		wanted, _, _ := unstructured.NestedInt64(deployment.Object, "spec", "replicas")
+		observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration")
+		reason = "Reconciled"
+		switch {
+		case o.bug == "its condition stays Unknown":
+			ready = "Unknown"
+		case available >= wanted && observed == deployment.GetGeneration(), o.bug == "it doesn't look at its Deployment":
+			ready = "True"
+		}
 	}
 	condition := map[string]any{
-		"type": "Ready", "status": ready, "reason": "Reconciled", "message": "",
+		"type": "Ready", "status": ready, "reason": reason, "message": "",
 		"observedGeneration": foo.GetGeneration(), "lastTransitionTime": metav1.Now().UTC().Format(time.RFC3339),
 	}
 	if o.bug == "it doesn't observe the generation" {
 		condition["observedGeneration"] = int64(1)
 	}
-	if conditions, _, _ := unstructured.NestedSlice(foo.Object, "status", "conditions"); len(conditions) == 1 {
-		before := conditions[0].(map[string]any)
+	conditions := []any{condition}
+	before, _, _ := unstructured.NestedSlice(foo.Object, "status", "conditions")
+	if len(before) > 0 {
+		before := before[0].(map[string]any)
 		if before["status"] == ready && o.bug != "its conditions change without a reason" {
 			condition["lastTransitionTime"] = before["lastTransitionTime"]
 		}
-		if reflect.DeepEqual(before, condition) {
-			return nil
-		}
 	}
-	status := map[string]any{"conditions": []any{condition}, "availableReplicas": available}
-	foo.Object["status"] = status
+	other := map[string]any{
+		"reason": "Other", "message": "", "lastTransitionTime": foo.GetCreationTimestamp().UTC().Format(time.RFC3339),
+	}
+	if o.bug == "its failure stays" && (failure != nil || len(before) > 1) {
+		other["type"], other["status"] = "Degraded", "True"
+		conditions = append(conditions, other)
+	}
+	if o.bug == "its conditions contradict each other" {
+		other["type"], other["status"] = "Available", "False"
+		conditions = append(conditions, other)
+	}
+	if reflect.DeepEqual(before, conditions) {
+		return nil
+	}
+	foo.Object["status"] = map[string]any{"conditions": conditions, "availableReplicas": available}
 	client := o.client.Resource(fooResource).Namespace(foo.GetNamespace())
 	written, err := client.UpdateStatus(ctx, foo, metav1.UpdateOptions{})
 	if err == nil && o.bug == "it writes each status twice" {

@@ -8,14 +8,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"example.com/operators/scripts/internal/cluster"
-	"example.com/operators/scripts/internal/process"
 )
 
 // create creates the cluster, after removing what is left of an unfinished one.
@@ -62,8 +59,7 @@ func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
 		return err
 	}
 	defer log.Close()
-	all := io.MultiWriter(log, &process.Lines{Do: func(line string) { showStep(line, progress) }})
-	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(c.config()), all, all
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(c.config()), log, log
 	progress("kind: creating the cluster")
 	err = command.Run()
 	if err == nil || ctx.Err() != nil {
@@ -75,14 +71,6 @@ func (c *Cluster) runKind(ctx context.Context, progress func(string)) error {
 		err = errors.New(message)
 	}
 	return explain(fmt.Sprintf("kind couldn't create the cluster %q", c.KindName()), err, string(printed)).SeeLog(path)
-}
-
-// showStep shows a line that kind prints when a step begins: " • Preparing nodes 📦  ...".
-func showStep(line string, progress func(string)) {
-	if step, found := strings.CutPrefix(line, " • "); found {
-		isPicture := func(r rune) bool { return r > unicode.MaxLatin1 || r == ' ' || r == '.' }
-		progress("kind: " + strings.ToLower(strings.TrimRightFunc(step, isPicture)))
-	}
 }
 
 func (c *Cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.yaml") }

@@ -4,7 +4,11 @@ package operator
 // with their permissions.
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // Permissions are what an operator may do.
@@ -28,8 +33,12 @@ type Permissions struct {
 }
 
 // ReadPermissions reads files with Roles and ClusterRoles. All Roles count. If the files have a
-// ServiceAccount, only those ClusterRoles count that are bound to it, and otherwise all.
+// ServiceAccount, only those ClusterRoles count that are bound to it, and otherwise all. Without files,
+// everything is permitted.
 func ReadPermissions(files ...string) (Permissions, error) {
+	if len(files) == 0 {
+		return everything(), nil
+	}
 	var all []*unstructured.Unstructured
 	for _, file := range files {
 		objects, err := ReadObjects(file)
@@ -45,8 +54,7 @@ func ReadPermissions(files ...string) (Permissions, error) {
 	return found, nil
 }
 
-// Everything are the permissions to do anything.
-func Everything() Permissions {
+func everything() Permissions {
 	rules := []rbacv1.PolicyRule{
 		{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
 		{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},
@@ -82,15 +90,8 @@ func permissionsIn(objects []*unstructured.Unstructured) (found Permissions, err
 		}
 		found.Manifests = append(found.Manifests, content...)
 	}
-	for _, role := range found.roles {
-		found.Rules = append(found.Rules, role.Rules...)
-	}
 	if found.ServiceAccount == "" {
 		found.clusterRoles = clusterRoles
-		for _, role := range clusterRoles {
-			found.Rules = append(found.Rules, role.Rules...)
-		}
-		return found, nil
 	}
 	isOurs := func(subject rbacv1.Subject) bool { return subject.Name == found.ServiceAccount }
 	for _, binding := range bindings {
@@ -103,7 +104,12 @@ func permissionsIn(objects []*unstructured.Unstructured) (found Permissions, err
 				binding.RoleRef.Name)
 		}
 		found.clusterRoles = append(found.clusterRoles, clusterRoles[i])
-		found.Rules = append(found.Rules, clusterRoles[i].Rules...)
+	}
+	for _, role := range found.roles {
+		found.Rules = append(found.Rules, role.Rules...)
+	}
+	for _, role := range found.clusterRoles {
+		found.Rules = append(found.Rules, role.Rules...)
 	}
 	return found, nil
 }
@@ -113,4 +119,25 @@ func appendAs[T any](all []T, object *unstructured.Unstructured) ([]T, error) {
 	var typed T
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed, true)
 	return append(all, typed), err
+}
+
+// ReadObjects reads a file with YAML.
+func ReadObjects(file string) (objects []*unstructured.Unstructured, err error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := documents.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", file, err)
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
 }
