@@ -111,7 +111,7 @@ func survives(s *scenario, fault faults.Fault) {
 		becomes("mutations", mutated[i], fmt.Sprintf("the mutation %q during the fault has no effect", m.Name),
 			func() error { return s.hasEffect(mutated[i], m) })
 	}
-	becomes("drift", drifted, "a manual change during the fault isn't reverted", reverted)
+	becomes("drift", shared[0], "a manual change during the fault isn't reverted", reverted)
 	becomes("recreate", lost, "an owned object that was deleted during the fault isn't back",
 		func() error { return s.isReady(lost) })
 	s.cause = "foreign-fields"
