@@ -21,7 +21,7 @@ func accessChecks() []Check {
 			Name:     "permissions",
 			Promise:  "the operator has every permission that it uses, and uses every permission that it has",
 			Why:      "A missing permission breaks the operator later, and an unnecessary one helps an attacker.",
-			Fix:      "Add the missing permissions to the Role, and remove those that nothing needs.",
+			Fix:      "Add the missing permissions to the Role. Remove the unused ones, or explain them in unusedPermissions.",
 			Lesson:   "03-workqueue/README.md",
 			requires: "permissions",
 			run:      permissionsAreUsed,
@@ -29,7 +29,7 @@ func accessChecks() []Check {
 		{
 			Name:    "reads",
 			Promise: "the operator watches instead of polling, and its lists are answered from the API server's cache",
-			Why:     "A list without resourceVersion and limit makes the API server read everything from etcd, each time.",
+			Why:     "Without a resourceVersion, the API server must ask etcd before each list, and then it sends every object.",
 			Fix:     "Read from an informer's cache. List with resourceVersion=0 where any recent state will do.",
 			Lesson:  "02-informers/README.md",
 			run:     readsAreCheap,

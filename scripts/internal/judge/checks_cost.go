@@ -30,7 +30,7 @@ func costChecks() []Check {
 			Name:     "cost",
 			Promise:  "requests, CPU time and memory grow no faster than the number of objects",
 			Why:      "Code that is fine with ten objects may be quadratic, for example because its cache lacks an index.",
-			Fix:      "Use an index of the cache instead of a list of all objects, and set client-go's limit (config.QPS) to -1.",
+			Fix:      "Use an index of the cache instead of a list of all objects and set client-go's limit (config.QPS) to -1.",
 			Lesson:   "02-informers/README.md",
 			Alone:    true,
 			requires: "cost",

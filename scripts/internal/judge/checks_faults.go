@@ -60,7 +60,7 @@ func (s *scenario) end(fault faults.Fault, active *faultproxy.Fault) (hits int) 
 	}
 	s.step("%s ends", fault.Name)
 	active.Stop()
-	s.measure("hits: %d", hits)
+	s.measure("times that the fault hit: %d", hits)
 	return hits
 }
 
@@ -105,7 +105,7 @@ func survives(s *scenario, fault faults.Fault) {
 		s.cause = cause
 		s.promise(began, rest(), sample, check, "%s within %v", otherwise, limit)
 	}
-	becomes(convergeCheck, created, "a sample that was created during the fault doesn't become ready",
+	becomes("converge", created, "a sample that was created during the fault doesn't become ready",
 		func() error { return s.isReady(created) })
 	for i, m := range s.config.Mutations {
 		becomes("mutations", mutated[i], fmt.Sprintf("the mutation %q during the fault has no effect", m.Name),
@@ -221,7 +221,7 @@ func leaderSuffers(s *scenario, f faults.Fault) {
 		}
 		s.pass(settled)
 	}
-	s.measure("hits: %d", fault.Hits())
+	s.measure("times that the fault hit: %d", fault.Hits())
 	s.ready("afterwards")
 	first := other.writes(began)[0]
 	late := slices.DeleteFunc(leader.writes(first.Received), func(r audit.Request) bool { return r.Code >= 300 })

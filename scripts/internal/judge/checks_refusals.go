@@ -28,7 +28,7 @@ func refusalChecks() []Check {
 			Name:     "bad-input",
 			Promise:  "input that the operator must refuse changes no objects, and isn't retried in a tight loop",
 			Why:      "Bad input stays until a person corrects it, so a tight loop keeps the API server busy until then.",
-			Fix:      "Report it in the status, and wait for a change, or return an error, which is retried with a backoff.",
+			Fix:      "Report it in the status. Then wait for a change or return an error, which is retried with a backoff.",
 			Lesson:   "03-workqueue/README.md",
 			requires: "badInput",
 			run:      badInputIsRefused,
@@ -38,7 +38,7 @@ func refusalChecks() []Check {
 			Promise: "if the API server refuses objects or Pods, the status shows it until the cause is gone, and no longer",
 			Why: "Quotas, policies and webhooks refuse writes every day, and users can't read the operator's log. If the " +
 				"status is silent, they only see that nothing happens. If it reports success too soon, they go on too soon.",
-			Fix:    "Put the API server's answer into a condition, return the error, and wait for the workload's condition.",
+			Fix:    "Put the API server's answer into a condition and return the error. Report Ready once the Pods are ready.",
 			Lesson: "03-workqueue/README.md",
 			run: func(s *scenario) {
 				healthy := s.startWith("healthy")[0]

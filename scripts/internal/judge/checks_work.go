@@ -14,13 +14,10 @@ import (
 	"example.com/operators/scripts/internal/process"
 )
 
-// convergeCheck is the check that all others build on.
-const convergeCheck = "converge"
-
 func workChecks() []Check {
 	return []Check{
 		{
-			Name:    convergeCheck,
+			Name:    "converge",
 			Promise: "each sample becomes ready, and then the operator stops writing",
 			Why:     "All other checks build on this. Endless writes burden the API server, etcd and everyone who watches.",
 			Fix:     "Read the evidence: it names the cause, or shows the operator's log and its refused requests.",
@@ -31,7 +28,7 @@ func workChecks() []Check {
 			Name:     "mutations",
 			Promise:  "each change to a sample reaches the objects that it owns",
 			Why:      "If a change to the spec has no effect, users can't tell a slow operator from a broken one.",
-			Fix:      "Compare each field that the sample decides with the owned object, and write it if it differs.",
+			Fix:      "Compare each field that the sample decides with the owned object and write it if it differs.",
 			Lesson:   "01-raw-watch/README.md",
 			requires: "mutations",
 			run:      mutationsReach,
@@ -40,7 +37,7 @@ func workChecks() []Check {
 			Name:    "drift",
 			Promise: "a manual change to a field that the operator has set is reverted",
 			Why:     "An operator that only reacts to changes of the spec may never revert a manual change (drift).",
-			Fix:     "Watch the objects that you own, and compare them in each reconcile, whatever has caused it.",
+			Fix:     "Watch the objects that you own and compare them in each reconcile, whatever triggered it.",
 			Lesson:  "02-informers/README.md",
 			run:     driftIsReverted,
 		},
@@ -48,7 +45,7 @@ func workChecks() []Check {
 			Name:    "recreate",
 			Promise: "an owned object is created again after somebody deletes it",
 			Why:     "Deletion is the most extreme drift. An operator that doesn't watch what it creates never notices.",
-			Fix:     "Watch the objects that you own, and enqueue their owner when one of them is deleted.",
+			Fix:     "Watch the objects that you own and enqueue their owner when one of them is deleted.",
 			Lesson:  "02-informers/README.md",
 			run:     deletedComesBack,
 		},
@@ -77,7 +74,7 @@ func workChecks() []Check {
 			Name:    "sigterm",
 			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
 			Why:     "Otherwise, the kubelet kills it in the middle of its work.",
-			Fix:     "Pass a context that ends on SIGTERM to all that runs, and return from main when it has stopped.",
+			Fix:     "Pass a context that ends on SIGTERM to everything that runs and return from main when it has stopped.",
 			Lesson:  "01-raw-watch/README.md",
 			run:     endsOnSIGTERM,
 		},

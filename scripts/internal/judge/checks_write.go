@@ -19,14 +19,14 @@ func writeChecks() []Check {
 			Name:    "writes",
 			Promise: "a new sample needs few writes, and each of them changes something",
 			Why:     "Even a write that changes nothing goes through admission, webhooks and validation.",
-			Fix:     "Compare the object with the desired state, and write only if they differ.",
+			Fix:     "Compare the object with the desired state and write only if they differ.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			run:     fewWrites,
 		},
 		{
 			Name:    "quiet",
 			Promise: "the operator writes nothing as long as nothing that concerns it changes",
-			Why:     "Objects are checked again and again. If each check writes, a cluster with many objects is never quiet.",
+			Why:     "Objects are reconciled again and again. If each reconcile writes, a big cluster is never quiet.",
 			Fix:     "Compare before you write. Compare only fields that you set: the API server fills in others.",
 			Lesson:  "05-controller-runtime/more/pitfalls.md",
 			run:     staysQuiet,
@@ -35,7 +35,7 @@ func writeChecks() []Check {
 			Name:    "restart",
 			Promise: "after a restart, the operator writes nothing if nothing has changed",
 			Why:     "After a restart, each object looks new. If each is written again, every upgrade floods the API server.",
-			Fix:     "Compare before you write, and build the desired state in the same order each time: maps have none.",
+			Fix:     "Compare before you write and build the desired state in the same order each time: maps have none.",
 			Lesson:  "02-informers/README.md",
 			run:     restartsQuietly,
 		},
@@ -99,7 +99,7 @@ func staysQuiet(s *scenario) {
 			occasion.do(round)
 			s.pass(lasts)
 		})
-		s.foundWrites(writes, "the operator writes on these occasions, although nothing concerns it", occasion.name)
+		s.foundWrites(writes, "the operator writes when it has no reason to", occasion.name)
 	}
 	s.foundCrashes()
 }

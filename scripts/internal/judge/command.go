@@ -66,13 +66,13 @@ manages, and "judge init" writes that file.
 
 Each check has its own namespace, ServiceAccount and process. In the operator's arguments, the judge replaces
 {kubeconfig} with the path of a kubeconfig, {namespace} with the only namespace to act on, and {metrics} and {probes}
-with free ports. If no argument has {namespace}, the checks run one after another.
+with free ports. If neither an argument nor env has {namespace}, the checks run one after another.
 
 The exit status is 0 if each finding is in the baseline, 1 if there are new findings, and 2 if there are none but
 something couldn't be judged, or if the judge itself fails.`,
-		Example: strings.ReplaceAll(`  CALL -f judge.yaml -- ./my-operator --kubeconfig {kubeconfig} --namespace {namespace}
-  CALL --only quiet,drift -- ./my-operator --kubeconfig {kubeconfig}
-  CALL --html report.html --junit report.xml -- ./my-operator --kubeconfig {kubeconfig}`, "CALL", host.Call),
+		Example: strings.ReplaceAll(`  CALL -f judge.yaml -- ./my-operator
+  CALL --only quiet,drift -- ./my-operator
+  CALL --html report.html --junit report.xml -- ./my-operator`, "CALL", host.Call),
 		Args: func(command *cobra.Command, args []string) error {
 			if host.namesCapstone(command, args) {
 				return nil
@@ -289,6 +289,7 @@ Read that file and complete it.`,
 	command.Flags().StringSliceVar(&config.Manifests, "crd", nil,
 		"a file with a CRD, or with other objects that the operator needs")
 	command.Flags().StringSliceVar(&config.Samples, "sample", nil, "a file with one object that the operator manages")
+	command.MarkFlagsRequiredTogether("crd", "sample")
 	_ = command.MarkFlagRequired("sample")
 	return command
 }

@@ -187,7 +187,7 @@ func (r Ready) holds(sample *unstructured.Unstructured) error {
 	if r.Condition == "" {
 		return nil
 	}
-	return fmt.Errorf("not true: the condition %s is True", r.Condition)
+	return fmt.Errorf("the condition %s isn't True for the current generation", r.Condition)
 }
 
 // conditions returns the conditions in an object's status.

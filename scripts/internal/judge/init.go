@@ -64,7 +64,7 @@ func Init(ctx context.Context, o Options, dir string) (judgeYAML string, refused
 	})
 	if result.Why != "" {
 		seen := slices.Concat(refused, []string{"the end of the operator's log:", ownLines(result.Log)})
-		return "", nil, problem.New("%s", result.Why).ToDo("this is what the judge has seen:\n%s", strings.Join(seen, "\n"))
+		return "", nil, problem.New("%s", result.Why).ToDo("look at what the judge has seen:\n%s", strings.Join(seen, "\n"))
 	}
 	for _, paths := range [][]string{o.Config.Manifests, o.Config.Samples} {
 		for i, path := range paths {

@@ -5,6 +5,7 @@ package judge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,27 +43,27 @@ func (j *judge) apply(ctx context.Context, namespace string, files ...string) er
 
 // learnKinds finds out what the API calls the kinds of the samples and of the objects that they own.
 func (j *judge) learnKinds() error {
-	for _, sample := range j.samples {
-		mapping, err := j.mappingOf(sample.GroupVersionKind())
+	learn := func(kind schema.GroupVersionKind, known *[]schema.GroupVersionResource) error {
+		mapping, err := j.mappingOf(kind)
 		if err != nil {
 			return err
 		}
 		if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-			return problem.New("%s isn't namespaced", sample.GetKind()).
-				ToDo("the judge can only judge operators of namespaced objects")
+			return problem.New("%s isn't namespaced", kind.Kind).ToDo("leave it out: the judge looks at namespaced objects only")
 		}
-		if !slices.Contains(j.ofSamples, mapping.Resource) {
-			j.ofSamples = append(j.ofSamples, mapping.Resource)
+		if !slices.Contains(*known, mapping.Resource) {
+			*known = append(*known, mapping.Resource)
 		}
+		return nil
+	}
+	var errs []error
+	for _, sample := range j.samples {
+		errs = append(errs, learn(sample.GroupVersionKind(), &j.ofSamples))
 	}
 	for _, kind := range j.config.Owns {
-		mapping, err := j.mappingOf(kind.gvk())
-		if err != nil {
-			return err
-		}
-		j.ofOwned = append(j.ofOwned, mapping.Resource)
+		errs = append(errs, learn(kind.gvk(), &j.ofOwned))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // mappingOf returns what the API calls a kind.

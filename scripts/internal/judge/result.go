@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,7 +72,7 @@ type Evidence struct {
 }
 
 // onePerCause drops the findings that another check has in a simpler case. If no others are left, the
-// check isn't judged.
+// check is skipped.
 func onePerCause(results []Result) {
 	found := map[string]bool{}
 	for _, result := range results {
@@ -81,16 +80,16 @@ func onePerCause(results []Result) {
 	}
 	for i := range results {
 		result := &results[i]
-		var causes []string
+		var cause string
 		result.Findings = slices.DeleteFunc(result.Findings, func(f Finding) bool {
 			isKnown := found[f.Cause] && f.Cause != result.Check.Name
-			if isKnown && !slices.Contains(causes, f.Cause) {
-				causes = append(causes, f.Cause)
+			if isKnown {
+				cause = f.Cause
 			}
 			return isKnown
 		})
-		if len(causes) > 0 && len(result.Findings) == 0 {
-			result.Verdict, result.Why = Unjudged, "the finding has the same cause as those of "+strings.Join(causes, ", ")
+		if cause != "" && len(result.Findings) == 0 {
+			result.Verdict, result.Why = Skipped, "its findings have the same cause as those of "+cause+": fix those first"
 		}
 	}
 }

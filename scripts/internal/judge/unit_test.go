@@ -307,7 +307,7 @@ func TestOneFindingPerCause(t *testing.T) {
 	for _, r := range results {
 		got = append(got, fmt.Sprintf("%s, %d findings", r.Verdict, len(r.Findings)))
 	}
-	want := []string{"found, 1 findings", "not judged, 0 findings", "found, 1 findings", "passed, 0 findings"}
+	want := []string{"found, 1 findings", "skipped, 0 findings", "found, 1 findings", "passed, 0 findings"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -63,7 +63,7 @@ func (s *scenario) promise(
 ) (kept bool) {
 	err := s.within(limit, check)
 	if err != nil {
-		s.needs(s.havePods(sample))
+		s.needs(s.havePods(sample)) // otherwise, the cluster may be the cause
 		s.broken(began, sample, "%s: %s", fmt.Sprintf(format, args...), plain(err))
 	}
 	return err == nil
@@ -112,7 +112,7 @@ func (s *scenario) isReady(sample *unstructured.Unstructured) error {
 		return err
 	}
 	if len(s.owned(sample)) == 0 {
-		return fmt.Errorf("%s is ready, but has no object of the kinds that it owns", title(sample))
+		return fmt.Errorf("%s is ready, but owns no object of the kinds that judge.yaml lists in owns", title(sample))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (s *scenario) ready(names ...string) (samples []*unstructured.Unstructured)
 		samples = append(samples, s.create(s.sample(name)))
 	}
 	if err := s.becomes(samples...); err != nil {
-		s.unable("%s: compare with the check %s", plain(err), convergeCheck)
+		s.unable("%s: compare with the check converge", plain(err))
 	}
 	return samples
 }

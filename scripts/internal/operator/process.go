@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -102,7 +103,8 @@ func (p *Process) launch() error {
 // Without a certificate it can't, so that is the default then.
 func Environment(args, variables []string) []string {
 	env := slices.Concat(os.Environ(), variables)
-	if !slices.Contains(args, "--webhook-cert-path") {
+	hasCertificate := func(arg string) bool { return strings.HasPrefix(arg, "--webhook-cert-path") }
+	if !slices.ContainsFunc(args, hasCertificate) {
 		env = slices.Insert(env, 0, "ENABLE_WEBHOOKS=false")
 	}
 	return env
