@@ -81,7 +81,7 @@ func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j
 // to act on one namespace only, tidy waits until this one is gone: the next check's operator would see
 // it, too.
 func (s *scenario) tidy() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), longest) // cost has a thousand objects
 	defer cancel()
 	managed := append(s.watched(), accountResources...)
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
