@@ -45,8 +45,8 @@ func nameChecks() []Check {
 	}
 }
 
-// foundOverlap is a finding for each object of a sample, such as a Service, that selects Pods of another
-// sample.
+// foundOverlap is a finding for each object of a sample, such as a Service, that selects the Pods of
+// another sample.
 func (s *scenario) foundOverlap(sample, other *unstructured.Unstructured) {
 	for _, object := range s.owned(sample) {
 		selector, _, err := unstructured.NestedStringMap(object.Object, "spec", "selector")

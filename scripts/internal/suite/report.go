@@ -26,8 +26,8 @@ type report struct {
 	held, failed int // promises
 }
 
-// add shows the promises of a run, in the order of the source. Only the innermost tests count. A failure
-// above them, such as an unreachable cluster, is only shown if no promise failed.
+// add shows the promises of a run, in the order of the source. Only the innermost tests count. A
+// failure above them, such as an unreachable cluster, is only shown if no promise failed.
 func (r *report) add(results gotest.Results) {
 	before := r.failed
 	for _, p := range results {
