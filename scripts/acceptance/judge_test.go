@@ -104,7 +104,7 @@ func (j judged) expects(t *testing.T, result judge.Result) {
 	default:
 		t.Errorf("%s %s\n%s", result.Verdict, result.Why, result.Log)
 		for _, finding := range result.Findings {
-			t.Errorf("%s %+v", finding.What, finding.Evidence)
+			t.Errorf("%s %+v", finding, finding.Evidence)
 		}
 	}
 }

@@ -22,11 +22,9 @@ func TestTDSetsFromAnOlderCRD(t *testing.T) {
 		s.operator.Stop()
 
 		s.loosenCRD()
-		s.eventually("the rules are gone", func() error {
-			_, err := s.objects().Create(s.Context(), s.inVersion(with(tdsetObject("b", 1, office), "Mars/Olympus",
-				"timeZone")), metav1.CreateOptions{})
-			return err
-		})
+		invalid := s.inVersion(with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone"))
+		_, err := s.objects().Create(s.Context(), invalid, metav1.CreateOptions{})
+		s.must(err)
 		s.patchTDSet("a", `{"spec":{"schedulingConfig":[
 			{"startTime":9,"endTime":24,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
 		s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
@@ -61,6 +59,11 @@ func (s *scenario) loosenCRD() {
 	s.must(err)
 	delete(s.applied, s.Kind) // if this test fails, the next one applies the CRD again
 	s.must(s.kubectl.Apply(s.Context(), loose))
+	s.eventually("the API server uses the CRD without its rules", func() error {
+		refused := s.inVersion(tdsetObject("loose", 1, window{9, 0, 1}, window{9, 0, 2}))
+		_, err := s.objects().Create(s.Context(), refused, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
 }
 
 // withoutRules removes CEL rules and patterns from a schema.

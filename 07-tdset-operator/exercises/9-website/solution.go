@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -134,9 +135,7 @@ func (c *controller) reconcile(ctx context.Context, req ctrl.Request) error {
 		func() (outcome, error) {
 			return ensure(ctx, c, website, &corev1.ConfigMap{}, desiredConfigMap(website), corev1ac.ExtractConfigMap)
 		},
-		func() (outcome, error) {
-			return ensure(ctx, c, website, &corev1.Service{}, desiredService(website), corev1ac.ExtractService)
-		},
+		func() (outcome, error) { return c.ensureService(ctx, website) },
 		func() (outcome, error) {
 			return ensure(ctx, c, website, deployment, desiredDeployment(website), appsv1ac.ExtractDeployment)
 		},
@@ -210,6 +209,28 @@ func ensure[O client.Object, A applyConfiguration[A]](ctx context.Context, c *co
 	klog.FromContext(ctx).Info("Updating", "object", what)
 	if err := c.Apply(ctx, desired.WithUID(observed.GetUID()), fieldOwner, client.ForceOwnership); err != nil {
 		return done, fmt.Errorf("update %s: %w", what, err)
+	}
+	return outcome{written: true}, nil
+}
+
+// ensureService creates or updates the Service. A port that somebody has edited is theirs, so an apply
+// adds ours to it, and the API server refuses two ports without names. In this case, ours replaces the
+// whole list.
+func (c *controller) ensureService(ctx context.Context, website *Website) (outcome, error) {
+	observed, desired := &corev1.Service{}, desiredService(website)
+	done, err := ensure(ctx, c, website, observed, desired, corev1ac.ExtractService)
+	if !apierrors.IsInvalid(err) || observed.Spec.Ports[0].Port == *desired.Spec.Ports[0].Port {
+		return done, err
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": observed.UID, "resourceVersion": observed.ResourceVersion},
+		"spec":     map[string]any{"ports": desired.Spec.Ports},
+	})
+	if err != nil {
+		return done, err
+	}
+	if err := c.Patch(ctx, observed, client.RawPatch(types.MergePatchType, patch), fieldOwner); err != nil {
+		return done, fmt.Errorf("replace the ports of Service %s: %w", website.Name, err)
 	}
 	return outcome{written: true}, nil
 }

@@ -120,7 +120,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
 		newAuditCommand(), newStoredCommand(), newDoctorCommand())
 	addGroup(root, "Learn",
-		newDemoCommand(), newRunCommand(), newDiffCommand(), newFaultsCommand(), newJudgeCommand(), newLensCommand(),
+		newDemoCommand(), newRunCommand(), newDiffCommand(), newJudgeCommand(), newLensCommand(),
 		newDeployCommand(), newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(),
 		newResetCommand(), newProgressCommand())
 	addGroup(root, "Author",

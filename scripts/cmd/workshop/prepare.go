@@ -1,7 +1,6 @@
 package main
 
-// Everything that run and faults need before they can start a chapter's program, and what they remove
-// when it ends.
+// Everything that run needs before it can start a chapter's program, and what it removes at the end.
 
 import (
 	"context"
@@ -40,9 +39,9 @@ type prepared struct {
 }
 
 // prepare starts the cluster, applies the program's manifests and examples, and builds the program.
-// With webhooks, the API server calls the program's, unless it is in a container.
+// The API server calls the program's webhooks, unless it is in a container.
 // The caller must call untilCleanedUp, and remove dir at the end.
-func prepare(ctx context.Context, p program.Program, withWebhooks bool) (*prepared, error) {
+func prepare(ctx context.Context, p program.Program) (*prepared, error) {
 	c, err := ensureUp(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func prepare(ctx context.Context, p program.Program, withWebhooks bool) (*prepar
 	if r.dir, err = os.MkdirTemp(filepath.Join(theRoot(), ".workshop"), "run-"+p.Name+"-"); err != nil {
 		return nil, err
 	}
-	if err := r.apply(ctx, withWebhooks && p.Webhooks != "" && c.Nodes() != cluster.Containers); err != nil {
+	if err := r.apply(ctx, p.Webhooks != "" && c.Nodes() != cluster.Containers); err != nil {
 		r.cleanUp(context.WithoutCancel(ctx))
 		return nil, errors.Join(err, os.RemoveAll(r.dir))
 	}

@@ -69,7 +69,7 @@ program that you wrote, as in "run 03/9".`,
 }
 
 func runProgram(ctx context.Context, p program.Program, flags []string) error {
-	ready, err := prepare(ctx, p, true)
+	ready, err := prepare(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -199,10 +199,11 @@ func Faults() (all []Named) {
 	return all
 }
 
-// Checks returns the judge's checks that aren't about faults.
+// Checks returns the judge's checks that aren't about faults. A chapter's program has no version before
+// it, so upgrade isn't one of them.
 func Checks() (all []Named) {
 	for _, check := range judge.All() {
-		if !check.IsFault {
+		if !check.IsFault && check.Name != "upgrade" {
 			all = append(all, Named{Name: check.Name, What: check.Promise})
 		}
 	}
@@ -235,11 +236,6 @@ func (c Contract) WhyNotTested(chapter chapters.Chapter, name string) string {
 // IsByChance reports whether the chapter's program only sometimes keeps that.
 func (c Contract) IsByChance(chapter chapters.Chapter, name string) bool {
 	return c.exception(chapter, name).shown == sometimes
-}
-
-// WhyNotHeld returns the same for the chapter's own program.
-func WhyNotHeld(chapter chapters.Chapter, fault string) string {
-	return Of(chapter.Kind()).WhyNotHeld(chapter, fault)
 }
 
 // Survived counts the faults through which the chapter's own program always keeps its promises.

@@ -92,7 +92,7 @@ func TestAClientMayLeaveAWatchWithoutEvents(t *testing.T) {
 	server.events <- "event\n"
 	watch.Close()
 	receive(t, "the server hears of it", server.ended)
-	testkit.Await(t, timeout, "the watch is gone", func() error { return number(proxy.Watches(), 0) })
+	testkit.Await(t, timeout, "the watch is gone", func() error { return number(len(proxy.open()), 0) })
 }
 
 func TestDelay(t *testing.T) {

@@ -34,7 +34,7 @@ func TestCloseEndsEverything(t *testing.T) {
 
 	proxy.Close()
 	proxy.Close()
-	if len(proxy.clients.all())+proxy.Watches() > 0 {
+	if len(proxy.clients.all())+len(proxy.open()) > 0 {
 		t.Error("a connection is still open")
 	}
 	testkit.Await(t, timeout, "nothing still runs", leftover)

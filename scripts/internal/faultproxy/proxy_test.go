@@ -107,7 +107,7 @@ func TestEventsArriveAtOnce(t *testing.T) {
 	if err := receive(t, "the end", client.end); err != nil {
 		t.Errorf("the server has ended the watch, but the client sees: %v", err)
 	}
-	testkit.Await(t, timeout, "no watch is open", func() error { return number(proxy.Watches(), 0) })
+	testkit.Await(t, timeout, "no watch is open", func() error { return number(len(proxy.open()), 0) })
 }
 
 func TestAClientThatLeavesKeepsItsConnection(t *testing.T) {

@@ -60,14 +60,8 @@ func (p *Proxy) follow(x *exchange) *watch {
 	return w
 }
 
-// Watches returns how many accepted watches haven't ended. That includes those on a
-// frozen connection, even if the client has given it up.
-func (p *Proxy) Watches() int {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return len(p.watches)
-}
-
+// open returns the accepted watches that match and haven't ended. That includes those on a frozen
+// connection, even if the client has given it up.
 func (p *Proxy) open(matches ...Match) []*watch {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -1,20 +1,17 @@
 // Package faults is the only catalogue of the course's faults. The judge checks that an operator
-// survives each fault, `workshop faults` and `workshop lens` show what a chapter's program does about
-// it, and the matrix says which chapter survives which. (Other checks of the judge may cause trouble
-// of their own, such as somebody who writes at the same time.)
+// survives each fault, `workshop lens` shows what a chapter's program does about it, and the matrix
+// says which chapter survives which. (Other checks of the judge may cause trouble of their own, such
+// as somebody who writes at the same time.)
 //
-// To add a fault, add an entry here. Its code is a method of the fault proxy. session.go runs a
-// program and injects a fault, and print.go prints what happens.
+// To add a fault, add an entry here. Its code is a method of the fault proxy.
 package faults
 
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/operators/scripts/internal/faultproxy"
-	"example.com/operators/scripts/internal/problem"
 )
 
 // Fault is something that goes wrong while an operator works.
@@ -25,13 +22,8 @@ type Fault struct {
 	// Why says when this happens and what the operator must do, Fix what to change if it doesn't, and
 	// Lesson where the course teaches it: a path in the repository.
 	Why, Fix, Lesson string
-	// Does says what happens when the fault begins, Hint what helps to see its effect, and Hit what it
-	// counts, in the plural.
-	Does, Hint, Hit string
-	// Try is what a learner should do while it lasts: Scale, Delete or both, in that order. See says
-	// afterwards what there was to see, whatever the learner did, if the fault hit anything.
-	Try []string
-	See string
+	// Does says what happens when the fault begins, and See afterwards what there was to see.
+	Does, See string
 	// Lasts is how long the judge lets it last. 0 means three seconds.
 	Lasts time.Duration
 	// Unsurvived says that no program survives it. It is shown but neither judged nor in the matrix.
@@ -47,12 +39,6 @@ type Fault struct {
 	// end is another fault when this one ends, or nil.
 	end func(*faultproxy.Proxy, ...faultproxy.Match) *faultproxy.Fault
 }
-
-// What a learner can do while a fault lasts.
-const (
-	Scale  = "scale"  // the managed object
-	Delete = "delete" // its Deployment
-)
 
 // Target is what a fault acts on.
 type Target struct {
@@ -82,8 +68,6 @@ func All() []Fault {
 			Lesson: "02-informers/README.md",
 			Does: "all watches are cut, and each new watch is cut after one event. " +
 				"Writes in flight fail too, because they share the watches' HTTP/2 connection",
-			Hit:   "watches cut",
-			Try:   []string{Scale},
 			See:   "Each watch that is cut is followed by a new one from the last known version, so no change is lost.",
 			Begin: func(t Target) *faultproxy.Fault { return t.Proxy.KeepCutting() },
 		},
@@ -93,8 +77,6 @@ func All() []Fault {
 			Fix:    "Use an informer, and handle deletions: after a new list, it calls DeleteFunc with a tombstone.",
 			Lesson: "02-informers/README.md",
 			Does:   "no events arrive, and when the fault ends, the watches get 410 Gone instead",
-			Hit:    "events held back",
-			Try:    []string{Delete, Scale},
 			See:    "The program missed these events. After the 410 it listed everything again, and compared.",
 			Lasts:  time.Second,
 			Begin:  noEvents,
@@ -106,8 +88,6 @@ func All() []Fault {
 			Fix:    "Don't exit if a request fails. Return the error to the work queue, and let the informer reconnect.",
 			Lesson: "02-informers/README.md",
 			Does:   "the program's connections are closed, and so is each new one. You can still reach the API server",
-			Hit:    "connections closed or refused",
-			Try:    []string{Scale},
 			See:    "The program keeps trying to connect. Once it can, it catches up with whatever has changed meanwhile.",
 			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Down() },
 		},
@@ -117,8 +97,6 @@ func All() []Fault {
 			Fix:    "Return each error to the work queue (AddRateLimited, or an error from Reconcile), which retries it.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 500",
-			Hit:    "writes refused",
-			Try:    []string{Scale},
 			See:    "From chapter 03 on, the key of a failed write waits in a queue and is retried. Chapters 01 and 02 lose it.",
 			Begin:  failWrites(http.StatusInternalServerError),
 		},
@@ -128,8 +106,6 @@ func All() []Fault {
 			Fix:    "Return the error to the work queue. By then, client-go has waited as long as it was asked to.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 429, which asks the client to retry in a second",
-			Hit:    "writes refused",
-			Try:    []string{Scale},
 			See:    "client-go repeats such a write itself, a second later. Chapter 01 doesn't use client-go, and loses it.",
 			Begin:  failWrites(http.StatusTooManyRequests),
 		},
@@ -139,8 +115,6 @@ func All() []Fault {
 			Fix:    "Return the error to the work queue, and don't repeat the write with the old object.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "writes are answered with 409 Conflict",
-			Hit:    "writes refused",
-			Try:    []string{Scale},
 			See:    "After a conflict, a program must read and decide again. From chapter 03 on, the queue makes it do so.",
 			Begin:  failWrites(http.StatusConflict),
 		},
@@ -150,8 +124,6 @@ func All() []Fault {
 			Fix:    "Derive from the objects what is left to do, never from memory or from a status field.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program is killed after its next write, before it can send another, and then it is started again",
-			Hit:    "kills",
-			Try:    []string{Delete},
 			See:    "The new process got no event for the rest of the work. It listed everything, and found it by comparing.",
 			Kills:  true,
 			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.AfterWrite(1, t.Kill) },
@@ -162,19 +134,13 @@ func All() []Fault {
 			Fix:    "Use client-go, whose HTTP/2 connections send pings, and leave its connection settings as they are.",
 			Lesson: "02-informers/README.md",
 			Does:   "the connection is frozen: it stays open, but no bytes get through",
-			Hit:    "connections frozen",
-			Try:    []string{Scale},
 			See:    "Nothing arrives, and nothing fails until a ping gets no answer. Then the program opens a new connection.",
-			Hint: "\nA program that uses HTTP/2 notices after 45 seconds, or sooner if the command begins with\n" +
-				"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5 HTTP2_PING_TIMEOUT_SECONDS=5",
-			Lasts: 8 * time.Second,
-			Begin: func(t Target) *faultproxy.Fault { return t.Proxy.Freeze() },
+			Lasts:  8 * time.Second,
+			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Freeze() },
 		},
 		{
 			Name: "F6b", Label: "watches go silent", Title: "watches that go silent",
 			Does: "the watches go silent: their connection works, but no events arrive",
-			Hit:  "events held back",
-			Try:  []string{Scale},
 			See: "No chapter's program notices, because client-go has no timeout for a silent watch. " +
 				"03-workqueue/more/production.md shows how to set one.",
 			Unsurvived: true,
@@ -186,7 +152,6 @@ func All() []Fault {
 			Fix:      "Use client-go's leader election, and exit as soon as it says that the lease is lost.",
 			Lesson:   "03-workqueue/README.md",
 			Does:     "requests for the Lease get no response, but all others do",
-			Hit:      "requests without a response",
 			See:      "A leader gives up and is started again before its lease runs out, so there is never a second leader.",
 			Replicas: true,
 			Begin:    func(t Target) *faultproxy.Fault { return t.Proxy.Hang(faultproxy.Resource("leases")) },
@@ -205,8 +170,6 @@ func All() []Fault {
 			Fix:    "Return the error of a refused request to the work queue, so that the key is retried.",
 			Lesson: "03-workqueue/README.md",
 			Does:   "the program's requests for Deployments are answered with 403 Forbidden",
-			Hit:    "requests refused",
-			Try:    []string{Scale},
 			See:    "What was refused must be retried once the permission is back.",
 			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Forbid(faultproxy.Resource(t.Owned...)) },
 		},
@@ -216,8 +179,6 @@ func All() []Fault {
 			Fix:    "Use fixed names, send a resourceVersion or UID with each write, and ask the API server before a create.",
 			Lesson: "03-workqueue/more/stale-reads.md",
 			Does:   "each watch event arrives 5 seconds late, but other requests are answered at once",
-			Hit:    "events delayed",
-			Try:    []string{Scale, Delete},
 			See:    "For 5 seconds the program worked with an old cache. Did it write anything that it shouldn't have?",
 			Lasts:  9 * time.Second,
 			Begin:  func(t Target) *faultproxy.Fault { return t.Proxy.Delay(5 * time.Second) },
@@ -229,19 +190,6 @@ func noEvents(t Target) *faultproxy.Fault { return t.Proxy.Delay(24 * time.Hour)
 
 func failWrites(code int) func(Target) *faultproxy.Fault {
 	return func(t Target) *faultproxy.Fault { return t.Proxy.FailWrites(code) }
-}
-
-// Find returns the fault of that name, in upper or lower case.
-func Find(name string) (Fault, error) {
-	var names []string
-	for _, fault := range All() {
-		if strings.EqualFold(fault.Name, name) {
-			return fault, nil
-		}
-		names = append(names, fault.Name)
-	}
-	return Fault{}, problem.New("there is no fault %q", name).
-		ToDo(`choose one of %s; "./scripts/workshop faults" describes them`, strings.Join(names, ", "))
 }
 
 // Survivable returns the faults that an operator can survive.

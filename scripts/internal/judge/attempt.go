@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -50,24 +49,12 @@ func (t *attempt) cleanup(do func()) { t.cleanups = append(t.cleanups, do) }
 // found records a finding. Each needs evidence.
 func (t *attempt) found(severity Severity, evidence []Evidence, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
-	t.result.Findings = append(t.result.Findings, Finding{severity, t.cause, what, evidence, false})
+	t.result.Findings = append(t.result.Findings, Finding{severity, t.cause, what, nil, evidence, false})
 }
 
-// foundAlso is found for one of several things that are wrong in the same way: they are one finding.
-func (t *attempt) foundAlso(severity Severity, evidence []Evidence, what, with string) {
-	all := t.result.Findings
-	i := slices.IndexFunc(all, func(f Finding) bool { return strings.HasPrefix(f.What, what+": ") })
-	if i < 0 {
-		t.found(severity, evidence, "%s: %s", what, with)
-		return
-	}
-	if !strings.Contains(all[i].What, with) {
-		all[i].What += ", " + with
-	}
-	all[i].Evidence = append(all[i].Evidence, evidence...)
-	if severity == Error {
-		all[i].Severity = Error
-	}
+// foundAlso is found for one of several things that are wrong in the same way: see together.
+func (t *attempt) foundAlso(severity Severity, evidence []Evidence, what, where string) {
+	t.result.Findings = append(t.result.Findings, Finding{severity, t.cause, what, []string{where}, evidence, false})
 }
 
 // measure records something without a verdict.

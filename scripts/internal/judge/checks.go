@@ -23,7 +23,7 @@ type Check struct {
 	// Alone says that no other check may run at the same time, and IsFault that the check is about a
 	// fault of the catalogue.
 	Alone, IsFault bool `json:"-"`
-	// requires is the field of judge.yaml without which the check doesn't apply, or "".
+	// requires is the field of judge.yaml, or the flag, without which the check doesn't apply, or "".
 	requires string
 	run      func(*scenario)
 }
@@ -38,9 +38,13 @@ func (c Check) NotFor(config *Config) string {
 		"secondReplica": config.SecondReplica != nil,
 		"endpoints":     len(config.Endpoints) > 0,
 		"cost":          len(config.Cost) > 0,
+		"--from":        config.From != "",
 	}
-	if has[c.requires] {
+	switch {
+	case has[c.requires]:
 		return ""
+	case strings.HasPrefix(c.requires, "--"):
+		return c.requires + " isn't given"
 	}
 	return "judge.yaml has no " + c.requires
 }

@@ -125,6 +125,7 @@ func (s *scenario) costOf(r *replica, first, count int) (each usage, ok bool) {
 			if average, err := load.AvgWithContext(s.ctx); err == nil && average.Load1 > 2*float64(runtime.NumCPU()) {
 				s.unable("samples aren't ready within %v, but this machine is busy: its load is %.0f", limit, average.Load1)
 			}
+			s.needs(s.havePods(sample)) // a node has room for 110 Pods
 			sent := s.usage(r).forEach(count, before).requests
 			s.found(Error, append([]Evidence{noted("%.1f requests for each object so far; %v", sent, err)}, s.crashes()...),
 				"%d samples that are created at once aren't ready within %v", count, limit)

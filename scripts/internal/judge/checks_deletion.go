@@ -3,9 +3,9 @@ package judge
 // Does the operator clean up?
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -114,8 +114,15 @@ var serversFinalizers = []string{metav1.FinalizerDeleteDependents, metav1.Finali
 // deleted, which the API server refuses.
 func (s *scenario) foundLateFinalizers(began time.Time) {
 	refused := s.since(began, func(r audit.Request) bool {
+		var sent metav1.PartialObjectMetadata
 		isRefused := r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusForbidden
-		return r.ChangesObjects() && isRefused && strings.Contains(audit.Readable(r.Body), "finalizers")
+		if !isRefused || json.Unmarshal([]byte(audit.Readable(r.Body)), &sent) != nil {
+			return false
+		}
+		return slices.ContainsFunc(s.history.since(began), func(v snapshot) bool {
+			hasMore := len(sent.Finalizers) > len(v.object.GetFinalizers())
+			return hasMore && v.object.GetName() == r.Name && v.object.GetDeletionTimestamp() != nil
+		})
 	})
 	s.cause = "delete-held"
 	defer func() { s.cause = "" }()

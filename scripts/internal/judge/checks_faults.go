@@ -102,18 +102,20 @@ func survives(s *scenario, fault faults.Fault) {
 	late := time.Now().Add(limit)
 	rest := func() time.Duration { return max(time.Until(late), time.Second) }
 	becomes := func(cause string, sample *unstructured.Unstructured, otherwise string, check func() error) {
-		s.cause = cause
-		s.promise(began, rest(), sample, check, "%s within %v", otherwise, limit)
+		if err := s.within(rest(), check); err != nil {
+			s.needs(s.havePods(sample)) // otherwise, the cluster may be the cause
+			s.cause = cause
+			s.foundAlso(Error, s.evidence(began, sample),
+				fmt.Sprintf("the operator doesn't catch up within %v of the fault", limit), otherwise+" ("+plain(err)+")")
+		}
 	}
-	becomes("converge", created, "a sample that was created during the fault doesn't become ready",
-		func() error { return s.isReady(created) })
+	becomes("converge", created, "a new sample doesn't become ready", func() error { return s.isReady(created) })
 	for i, m := range s.config.Mutations {
-		becomes("mutations", mutated[i], fmt.Sprintf("the mutation %q during the fault has no effect", m.Name),
+		becomes("mutations", mutated[i], fmt.Sprintf("the mutation %q has no effect", m.Name),
 			func() error { return s.hasEffect(mutated[i], m) })
 	}
-	becomes("drift", shared[0], "a manual change during the fault isn't reverted", reverted)
-	becomes("recreate", lost, "an owned object that was deleted during the fault isn't back",
-		func() error { return s.isReady(lost) })
+	becomes("drift", shared[0], "a manual change isn't reverted", reverted)
+	becomes("recreate", lost, "a deleted object isn't back", func() error { return s.isReady(lost) })
 	s.cause = "foreign-fields"
 	for _, object := range shared {
 		if now := s.history.now(object); now != nil && now.GetAnnotations()[foreignKey] == "" {

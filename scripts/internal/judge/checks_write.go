@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/operators/scripts/internal/audit"
 )
@@ -39,6 +40,16 @@ func writeChecks() []Check {
 			Lesson:  "02-informers/README.md",
 			run:     restartsQuietly,
 		},
+		{
+			Name:    "upgrade",
+			Promise: "a new version of the operator changes nothing that the version before it had finished",
+			Why: "A new default, or a hash over a struct that has got another field, makes the first start of the new " +
+				"version replace each user's Pods, all at once.",
+			Fix:      "Undo the change, or apply it to new samples only. Otherwise, say in the release notes what is replaced.",
+			Lesson:   "07-tdset-operator/more/packaging.md",
+			requires: "--from",
+			run:      upgradesQuietly,
+		},
 	}
 }
 
@@ -62,12 +73,24 @@ func fewWrites(s *scenario) {
 	if len(same) > 0 {
 		s.found(Warning, asEvidence(same), "while a sample becomes ready, the operator writes what is already stored")
 	}
+	for _, object := range s.owned(sample) {
+		if first := s.history.of(object)[0].object; podTemplate(first) != podTemplate(object) {
+			s.found(Warning, s.evidence(began, object), "the Pods of a new sample are started twice, because the template of "+
+				"its %s changes after its creation", object.GetKind())
+		}
+	}
 	for object, writes := range perObject {
 		if most := s.config.Limits.WritesPerObject; len(writes) > most {
 			s.found(Warning, asEvidence(writes), "%s is written %d times until %s is ready, but the limit is %d",
 				object, len(writes), title(sample), most)
 		}
 	}
+}
+
+// podTemplate is what all Pods of a workload are made from. If it changes, all are replaced.
+func podTemplate(workload *unstructured.Unstructured) string {
+	pods, _, _ := unstructured.NestedMap(workload.Object, "spec", "template")
+	return asJSON(pods)
 }
 
 func staysQuiet(s *scenario) {
@@ -166,4 +189,43 @@ func restartsQuietly(s *scenario) {
 		s.pass(max(settled, s.config.Limits.Quiet/4))
 	})
 	s.foundWrites(writes, "the operator writes although nothing has changed", "after a restart")
+}
+
+// upgradesQuietly lets the version before this one finish its work, and then starts this one.
+func upgradesQuietly(s *scenario) {
+	s.binary = s.config.From
+	s.start()
+	for _, sample := range s.samples {
+		s.needs(s.becomes(s.create(s.renamed(sample, sample.GetName()))))
+	}
+	for i, m := range s.config.Mutations {
+		s.mutate(s.ready(fmt.Sprintf("mutated-%d", i))[0], m)
+	}
+	s.needs(s.settle())
+	s.step("stop the version before")
+	s.replicas[0].Stop()
+	isIts := func(object *unstructured.Unstructured) bool { return s.isOwnedKind(object) && !s.made[object.GetUID()] }
+	finished := s.history.objects(isIts)
+	began := time.Now()
+	s.binary = s.command[0]
+	upgraded := s.start()
+	s.needs(s.soon(func() error { return s.watches(upgraded, began) }))
+	s.pass(s.config.Limits.Quiet / 2)
+	_ = s.settle() // if it never does, quiet says so
+	const what = "the new version changes what the version before it had finished"
+	for _, before := range finished {
+		if now := s.history.now(before); now != nil {
+			for _, change := range changes(before, now) {
+				s.foundAlso(Error, s.evidence(began, before), what, before.GetKind()+" ("+change+")")
+			}
+		} else if before.GetDeletionTimestamp() == nil {
+			s.foundAlso(Error, s.evidence(began, before), what, before.GetKind()+" (deleted)")
+		}
+	}
+	writes := slices.DeleteFunc(s.writes(began), func(r audit.Request) bool { return !s.hasChanged(r) })
+	if len(s.result.Findings) == 0 && len(writes) > 0 {
+		s.found(Warning, asEvidence(writes), "the new version writes, but changes the content of no object: it may be metadata "+
+			"or a status")
+	}
+	s.foundCrashes()
 }

@@ -46,7 +46,7 @@ func (n NotJudged) Unwrap() error { return n.error }
 
 // flags are those of judge, and of judge init.
 type flags struct {
-	file, kubeconfig              string
+	file, kubeconfig, from        string
 	output, html, junit, baseline string
 	yes, solution                 bool
 	only                          []string
@@ -72,6 +72,7 @@ The exit status is 0 if each finding is in the baseline, 1 if there are new find
 something couldn't be judged, or if the judge itself fails.`,
 		Example: strings.ReplaceAll(`  CALL -f judge.yaml -- ./my-operator
   CALL --only quiet,drift -- ./my-operator
+  CALL --only upgrade --from ./my-operator-v1 -- ./my-operator
   CALL --html report.html --junit report.xml -- ./my-operator`, "CALL", host.Call),
 		Args: func(command *cobra.Command, args []string) error {
 			if host.namesCapstone(command, args) {
@@ -97,6 +98,8 @@ something couldn't be judged, or if the judge itself fails.`,
 	command.Flags().StringSliceVar(&flags.only, "only", nil, `run only these checks ("judge explain" lists them)`)
 	command.Flags().IntVar(&flags.parallel, "parallel", 0,
 		"how many checks run at the same time, if {namespace} is an argument (default: two for each processor)")
+	command.Flags().StringVar(&flags.from, "from", "",
+		"an older version of the operator, for the check upgrade: it gets the same arguments")
 	command.Flags().StringVarP(&flags.output, "output", "o", "card", "what to print: card or json")
 	command.Flags().StringVar(&flags.html, "html", "",
 		"write a report with all evidence and a timeline of each check to this HTML file")
@@ -196,18 +199,27 @@ func (f *flags) judge(command *cobra.Command, host Host, args []string) (report 
 
 // options finds the operator and the cluster.
 func (f *flags) options(ctx context.Context, host Host, config *Config, args []string) (o Options, err error) {
-	binary, err := exec.LookPath(args[0])
-	if err != nil {
-		return o, problem.New("the operator %s can't be run", args[0]).
-			ToDo("build it, and name its binary after --").Because(err)
+	binary, err := programAt(args[0])
+	if err == nil && f.from != "" {
+		config.From, err = programAt(f.from)
 	}
-	if binary, err = filepath.Abs(binary); err != nil {
+	if err != nil {
 		return o, err
 	}
 	target, err := f.target(ctx, host)
 	return Options{
 		Config: config, Command: append([]string{binary}, args[1:]...), Target: target, Parallel: f.parallel,
 	}, err
+}
+
+// programAt returns the absolute path of a program.
+func programAt(name string) (string, error) {
+	binary, err := exec.LookPath(name)
+	if err != nil {
+		return "", problem.New("the operator %s can't be run", name).
+			ToDo("build it, and name its binary after --, or that of its older version after --from").Because(err)
+	}
+	return filepath.Abs(binary)
 }
 
 func (f *flags) target(ctx context.Context, host Host) (*rest.Config, error) {

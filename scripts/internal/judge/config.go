@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/problem"
 )
 
@@ -43,6 +44,8 @@ type Config struct {
 	Endpoints         map[string]string // URLs
 	Cost              []int
 	Limits            Limits
+	// From is the program of an older version, which --from names, or "".
+	From string `yaml:"-"`
 }
 
 // Files are one or several files, in YAML a text or a list.
@@ -146,6 +149,8 @@ func (c *Config) validate() error {
 	require(len(c.Samples) > 0, "samples is missing")
 	require(len(c.Owns) > 0, "owns is missing")
 	require((c.Ready.Condition == "") != (c.Ready.CEL == nil), "ready needs either condition or cel")
+	require(c.Limits.Shutdown <= operator.Grace, "limits.shutdown is more than %v, after which the operator is killed",
+		operator.Grace)
 	for _, m := range c.Mutations {
 		require(len(m.Patch) > 0 && len(m.Expect) > 0, "mutation %q needs patch and expect", m.Name)
 		for _, e := range m.Expect {

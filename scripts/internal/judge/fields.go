@@ -121,6 +121,17 @@ func (s *scenario) wanted(object *unstructured.Unstructured) (fields map[string]
 	return nil
 }
 
+// changes returns the fields of an object's content that differ, sorted, such as spec.replicas.
+func changes(before, after *unstructured.Unstructured) (texts []string) {
+	for _, field := range slices.Concat(leaves(before.Object), leaves(after.Object)) {
+		if isContent(field) && fmt.Sprint(field.in(before)) != fmt.Sprint(field.in(after)) {
+			texts = append(texts, field.String())
+		}
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
 // isContent reports whether a field is part of what the object is for.
 func isContent(field leaf) bool {
 	switch field.path[0] {

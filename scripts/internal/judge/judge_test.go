@@ -33,6 +33,14 @@ const limitOfCorrect = 4 * time.Minute
 // bound waits for what the operator should do.
 func judgedWith(t *testing.T, name string, converge, recover time.Duration, checks ...string) []judge.Result {
 	t.Helper()
+	return judgedAfter(t, "", name, converge, recover, checks...)
+}
+
+// judgedAfter is judgedWith with an older version of the operator, unless from is "".
+func judgedAfter(
+	t *testing.T, from, name string, converge, recover time.Duration, checks ...string,
+) []judge.Result {
+	t.Helper()
 	target, _ := testkit.Cluster(t)
 	root, err := filepath.Abs(testkit.Repository())
 	if err != nil {
@@ -71,6 +79,7 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.From = from
 	all, err := judge.Find(checks...)
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +152,7 @@ type bug struct{ check, finding string }
 var bugs = map[string]bug{
 	"it only acts on a new generation":             {"drift", "isn't reverted"},
 	"it drops errors":                              {"F4a", "within 20s"},
+	"it completes what it has created":             {"writes", "are started twice"},
 	"it retries at once":                           {"bad-input", "requests in"},
 	"it panics on bad input":                       {"bad-input", "exits unexpectedly"},
 	"it polls":                                     {"reads", "polls: list foos"},
@@ -206,7 +216,7 @@ func isFound(t *testing.T, name string) {
 	result := judgedWith(t, name, time.Minute, 20*time.Second, want.check)[0]
 	var found []string
 	for _, finding := range result.Findings {
-		found = append(found, finding.What)
+		found = append(found, finding.String())
 		if len(finding.Evidence) == 0 {
 			t.Errorf("no evidence for %q", finding.What)
 		}
@@ -214,6 +224,33 @@ func isFound(t *testing.T, name string) {
 	if !strings.Contains(strings.Join(found, "\n"), want.finding) {
 		t.Errorf("%s: %s %s: the findings are %q, want one that contains %q\n%s",
 			want.check, result.Verdict, result.Why, found, want.finding, result.Log)
+	}
+}
+
+// A new version is compared with one that has no bug.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := filepath.Join(t.TempDir(), "before")
+	script := fmt.Sprintf("#!/bin/sh\nexec %s \"$@\" --bug=none\n", self)
+	if err := os.WriteFile(before, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for bug, want := range map[string]string{
+		"none": "[]",
+		"it depends on the order of a map": "[the new version changes what the version before it had finished: " +
+			"Deployment (metadata.labels.order)]",
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			result := judgedAfter(t, before, bug, limitOfCorrect, limitOfCorrect, "upgrade")[0]
+			if got := fmt.Sprint(result.Findings); got != want || result.Why != "" {
+				t.Errorf("%s: the findings are %s, want %s\n%s", result.Why, got, want, result.Log)
+			}
+		})
 	}
 }
 
@@ -248,7 +285,7 @@ func TestNoBugIsFound(t *testing.T) {
 	}
 	for _, result := range judgedWith(t, "none", limitOfCorrect, limitOfCorrect, others...) {
 		for _, finding := range result.Findings {
-			t.Errorf("%s: %s %+v", result.Check.Name, finding.What, finding.Evidence)
+			t.Errorf("%s: %s %+v", result.Check.Name, finding, finding.Evidence)
 		}
 		if result.Verdict == judge.Failed {
 			t.Errorf("%s couldn't be judged: %s", result.Check.Name, result.Why)

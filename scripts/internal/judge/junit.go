@@ -3,43 +3,22 @@ package judge
 // The report as JUnit XML, which CI systems show: a test case for each check.
 
 import (
-	"encoding/xml"
+	"fmt"
 	"io"
 	"strings"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"example.com/operators/scripts/internal/ui"
 )
 
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    float64       `xml:"time,attr"` // in seconds
-	Failure *junitProblem `xml:"failure"`
-	Error   *junitProblem `xml:"error"`
-	Skipped *junitProblem `xml:"skipped"`
-}
-
-type junitProblem struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
 // WriteJUnit writes the report as JUnit XML. Known findings aren't failures.
 func (r Report) WriteJUnit(w io.Writer) error {
-	suite := junitSuite{Name: "judge " + r.Operator, Tests: len(r.Results)}
+	suite := junit.Testsuite{Name: "judge " + r.Operator}
 	for _, result := range r.Results {
-		test := junitCase{
-			Class: "judge", Name: result.Check.Name + ": " + result.Promise, Time: result.took().Seconds(),
+		test := junit.Testcase{
+			Classname: "judge", Name: result.Check.Name + ": " + result.Promise,
+			Time: fmt.Sprintf("%.1f", result.took().Seconds()),
 		}
 		findings := result.newFindings()
 		switch {
@@ -48,18 +27,15 @@ func (r Report) WriteJUnit(w io.Writer) error {
 			for _, finding := range findings {
 				writeFinding(&text, ui.NewPalette(false), result, finding)
 			}
-			test.Failure = &junitProblem{findings[0].What, text.String()}
-			suite.Failures++
+			test.Failure = &junit.Result{Message: findings[0].String(), Data: text.String()}
 		case result.Verdict == Failed || result.Verdict == Unjudged:
-			test.Error = &junitProblem{Message: result.Why}
-			suite.Errors++
+			test.Error = &junit.Result{Message: result.Why}
 		case result.Verdict == Skipped:
-			test.Skipped = &junitProblem{Message: result.Why}
-			suite.Skipped++
+			test.Skipped = &junit.Result{Message: result.Why}
 		}
-		suite.Cases = append(suite.Cases, test)
+		suite.AddTestcase(test)
 	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	return encoder.Encode(suite)
+	var suites junit.Testsuites
+	suites.AddSuite(suite)
+	return suites.WriteXML(w)
 }

@@ -40,12 +40,12 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 	for _, arg := range slices.Concat(s.command[1:], more) {
 		args = append(args, replace(arg))
 	}
-	s.step("start %s %s", filepath.Base(s.command[0]), strings.Join(args, " "))
+	s.step("start %s %s", filepath.Base(s.binary), strings.Join(args, " "))
 	env := slices.Clone(operator.Pings)
 	for name, value := range s.config.Env {
 		env = append(env, name+"="+replace(value))
 	}
-	s.must(behind.Start(operator.Options{Binary: s.command[0], Args: args, Env: env}))
+	s.must(behind.Start(operator.Options{Binary: s.binary, Args: args, Env: env}))
 	r := &replica{behind, s.namespace, replace}
 	s.replicas = append(s.replicas, r)
 	return r

@@ -109,6 +109,9 @@ func (r Result) took() time.Duration { return r.Ended.Sub(r.Began).Round(100 * t
 func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Finding) {
 	severity := colours.Red.Sprint(strings.ToUpper(string(finding.Severity)))
 	fmt.Fprintf(w, "\n%s %s: %s\n", severity, result.Check.Name, finding.What)
+	for _, where := range finding.Where {
+		fmt.Fprintf(w, "  - %s\n", where)
+	}
 	for i, evidence := range finding.Evidence {
 		if i == 5 {
 			fmt.Fprintf(w, "  … %d more: the HTML report shows all\n", len(finding.Evidence)-i)
@@ -173,12 +176,12 @@ func (r Report) Compare(baseline Report) {
 	known := sets.New[string]()
 	for _, result := range baseline.Results {
 		for _, finding := range result.Findings {
-			known.Insert(result.withoutNumbers(finding))
+			known.Insert(result.places(finding)...)
 		}
 	}
 	for _, result := range r.Results {
 		for i, finding := range result.Findings {
-			result.Findings[i].Known = known.Has(result.withoutNumbers(finding))
+			result.Findings[i].Known = known.HasAll(result.places(finding)...)
 		}
 	}
 }
@@ -186,7 +189,10 @@ func (r Report) Compare(baseline Report) {
 // numbers are what a run has measured, such as 12 or 1.5s.
 var numbers = regexp.MustCompile(`[0-9][0-9.]*(ms|s|m)?`)
 
-// withoutNumbers is the part of a finding's text that is the same in each run.
-func (r Result) withoutNumbers(finding Finding) string {
-	return r.Check.Name + ": " + numbers.ReplaceAllString(finding.What, "N")
+// places are a finding's texts, one for each place, without what differs from run to run.
+func (r Result) places(finding Finding) (texts []string) {
+	for _, where := range append(finding.Where, "") {
+		texts = append(texts, numbers.ReplaceAllString(r.Check.Name+": "+finding.What+": "+where, "N"))
+	}
+	return texts
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -58,9 +59,36 @@ type Finding struct {
 	// Cause is the check that finds the same in a simpler case, such as without a fault, or "".
 	Cause    string     `json:"cause,omitempty"`
 	What     string     `json:"what"`
+	Where    []string   `json:"where,omitempty"` // if the same is wrong in several places
 	Evidence []Evidence `json:"evidence"`
 	// Known says that the baseline has it too.
 	Known bool `json:"known,omitempty"`
+}
+
+func (f Finding) String() string {
+	if len(f.Where) == 0 {
+		return f.What
+	}
+	return f.What + ": " + strings.Join(f.Where, ", ")
+}
+
+// together makes one finding of those that say the same about several places.
+func together(findings []Finding) (all []Finding) {
+	for _, finding := range findings {
+		i := slices.IndexFunc(all, func(f Finding) bool { return f.What == finding.What && len(f.Where) > 0 })
+		switch {
+		case i < 0:
+			all = append(all, finding)
+			continue
+		case finding.Severity == Error:
+			all[i].Severity = Error
+		}
+		if !slices.Contains(all[i].Where, finding.Where[0]) {
+			all[i].Where = append(all[i].Where, finding.Where[0])
+		}
+		all[i].Evidence = append(all[i].Evidence, finding.Evidence...)
+	}
+	return all
 }
 
 // Evidence is something that has been seen: a request, a version of an object, a line of the log.
@@ -88,6 +116,7 @@ func onePerCause(results []Result) {
 			}
 			return isKnown
 		})
+		result.Findings = together(result.Findings)
 		if cause != "" && len(result.Findings) == 0 {
 			result.Verdict, result.Why = Skipped, "its findings have the same cause as those of "+cause+": fix those first"
 		}

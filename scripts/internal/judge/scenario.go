@@ -36,6 +36,7 @@ type scenario struct {
 	*judge
 	namespace  string
 	dir        string // for files
+	binary     string // the operator's
 	kubeconfig string // the operator's, not through a proxy
 	history    *history
 	made       map[types.UID]bool // objects of the kinds that the operator owns, which the judge created
@@ -44,7 +45,7 @@ type scenario struct {
 
 // newScenario returns a scenario without an operator.
 func (j *judge) newScenario(t *attempt) *scenario {
-	s := &scenario{attempt: t, judge: j, made: map[types.UID]bool{}}
+	s := &scenario{attempt: t, judge: j, binary: j.command[0], made: map[types.UID]bool{}}
 	// The label finds what the judge leaves if it is killed.
 	labels := map[string]string{"app.kubernetes.io/managed-by": manager}
 	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: labels}
@@ -77,15 +78,15 @@ var accountResources = []schema.GroupVersionResource{
 // watched are the resources whose history the scenario keeps.
 func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j.ofSamples, j.ofOwned) }
 
-// tidy removes all that the scenario has made. Finalizers don't stop it. If the operator can't be told
-// to act on one namespace only, tidy waits until this one is gone: the next check's operator would see
-// it, too.
+// tidy removes all that the scenario has made. Finalizers don't stop it. It waits until the namespace
+// is gone if the check has made many objects, or if the operator can't be told to act on one namespace
+// only: the next check's operator would see them, too.
 func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), longest) // cost has a thousand objects
 	defer cancel()
 	managed := append(s.watched(), accountResources...)
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
-	if s.isNamespaced() {
+	if s.isNamespaced() && !s.result.Check.Alone {
 		return
 	}
 	isGone := func(ctx context.Context) (bool, error) {

@@ -134,9 +134,9 @@ func TestJUnit(t *testing.T) {
 		report Report
 		want   string
 	}{
-		"a check with findings":     {aReport(), `tests="3" failures="1" errors="0" skipped="1"`},
-		"the findings are known":    {known, `tests="3" failures="0" errors="0" skipped="1"`},
-		"a finding and its request": {aReport(), "ERROR quiet: it loops&#xA;    1.0s  PUT    /apis/a  200"},
+		"a check with findings":     {aReport(), `tests="3" failures="1" errors="0" id="0" skipped="1"`},
+		"the findings are known":    {known, `tests="3" failures="0" errors="0" id="0" skipped="1"`},
+		"a finding and its request": {aReport(), "ERROR quiet: it loops\n    1.0s  PUT    /apis/a  200"},
 		"what was skipped, and why": {aReport(), `<skipped message="judge.yaml has no endpoints">`},
 		"a check that can't be judged": {
 			Report{Results: []Result{{Verdict: Unjudged, Why: "it is never ready"}}}, `<error message="it is never ready">`,
@@ -174,18 +174,22 @@ func TestBaseline(t *testing.T) {
 	t.Parallel()
 	for sentence, test := range map[string]struct {
 		check, before string
+		where         []string
 		want          int
 	}{
-		"the finding is known":           {"quiet", "it sends 12 requests in 250ms", 0},
-		"it was measured otherwise":      {"quiet", "it sends 3 requests in 1.5s", 0},
-		"another finding is known":       {"quiet", "it writes", 1},
-		"another check had that finding": {"reads", "it sends 12 requests in 250ms", 1},
+		"the finding is known":           {"quiet", "it sends 12 requests in 250ms", []string{"one", "two"}, 0},
+		"it was measured otherwise":      {"quiet", "it sends 3 requests in 1.5s", []string{"one", "two"}, 0},
+		"another finding is known":       {"quiet", "it writes", []string{"one", "two"}, 1},
+		"another check had that finding": {"reads", "it sends 12 requests in 250ms", []string{"one", "two"}, 1},
+		"it was in more places":          {"quiet", "it sends 12 requests in 250ms", []string{"three", "two", "one"}, 0},
+		"it is in a new place":           {"quiet", "it sends 12 requests in 250ms", []string{"one"}, 1},
 	} {
-		with := func(check, what string) Report {
-			return Report{Results: []Result{{Check: Check{Name: check}, Verdict: Found, Findings: []Finding{{What: what}}}}}
+		with := func(check, what string, where []string) Report {
+			findings := []Finding{{What: what, Where: where}}
+			return Report{Results: []Result{{Check: Check{Name: check}, Verdict: Found, Findings: findings}}}
 		}
-		report := with("quiet", "it sends 12 requests in 250ms")
-		report.Compare(with(test.check, test.before))
+		report := with("quiet", "it sends 12 requests in 250ms", []string{"one", "two"})
+		report.Compare(with(test.check, test.before, test.where))
 		if got := report.Status(); got != test.want {
 			t.Errorf("%s: status %d, want %d", sentence, got, test.want)
 		}

@@ -197,7 +197,7 @@ func (s *Session) toggle(p *running, fault faults.Fault) (done, error) {
 		fault.End(p.Proxy)
 		on.Stop()
 		s.set(func() { delete(p.faults, fault.Name) })
-		return done{label: fault.Name + " ends for " + p.Name}, nil
+		return done{label: fault.Name + " ends for " + p.Name, explain: " " + fault.See}, nil
 	}
 	if p.stopped {
 		return done{}, p.notRunning()
@@ -206,7 +206,6 @@ func (s *Session) toggle(p *running, fault faults.Fault) (done, error) {
 	s.set(func() { p.faults[fault.Name] = begun })
 	return done{
 		label:   fault.Name + " begins for " + p.Name,
-		command: fmt.Sprintf("./scripts/workshop faults %s %s", p.Name, fault.Name),
 		explain: " From now on, " + fault.Does + ".",
 	}, nil
 }

@@ -23,8 +23,8 @@ import (
 const (
 	// pause is the shortest time between two starts.
 	pause = time.Second
-	// grace is how long a program has to exit after SIGTERM, as in a Pod.
-	grace = 30 * time.Second
+	// Grace is how long a program has to exit after SIGTERM, as in a Pod.
+	Grace = 30 * time.Second
 )
 
 // Pings are variables with which client-go notices a frozen connection within two seconds, instead
@@ -38,8 +38,6 @@ type Options struct {
 	Output io.Writer // also gets all that the process prints; may be nil
 	// OwnGroup gives the process its own group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
-	// Exited is called when the process has exited unasked, before it is started again. It may be nil.
-	Exited func(why error)
 }
 
 // Process is an operator's process. It keeps what the process prints, and when and why it has exited.
@@ -137,13 +135,10 @@ func (p *Process) supervise() {
 // exited records an exit. It returns false if the process was stopped.
 func (p *Process) exited(why error) bool {
 	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	stopped := p.ctx.Err() != nil
 	if !stopped {
 		p.exits = append(p.exits, Exit{time.Now(), why, process.Tail(p.Log(), 50)})
-	}
-	p.mutex.Unlock()
-	if !stopped && p.options.Exited != nil {
-		p.options.Exited(why)
 	}
 	return !stopped
 }
@@ -154,7 +149,7 @@ func (p *Process) Stop() {
 	p.end(syscall.SIGTERM)
 	select {
 	case <-p.done:
-	case <-time.After(grace):
+	case <-time.After(Grace):
 		p.Destroy()
 	}
 }

@@ -74,16 +74,13 @@ func TestADestroyedProcessStaysDown(t *testing.T) {
 
 func TestAProcessStoppedBetweenRestartsStaysDown(t *testing.T) {
 	t.Parallel()
-	exits := make(chan error, 10)
-	r, err := StartProcess(Options{
-		Binary: "sh", Args: []string{"-c", "echo up"}, Exited: func(why error) { exits <- why },
+	r := start(t, "echo up")
+	testkit.Await(t, 30*time.Second, "the process exits", func() error {
+		if exits := r.Exits(); len(exits) != 1 || exits[0].Why.Error() != "exit status 0" {
+			return fmt.Errorf("got exits %+v", exits)
+		}
+		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if why := <-exits; why.Error() != "exit status 0" {
-		t.Errorf("it exited: %v", why)
-	}
 	r.Stop()
 	if r.Log() != "up\n" || len(r.Exits()) != 1 {
 		t.Errorf("got log %q and exits %+v, want one of each", r.Log(), r.Exits())

@@ -1,7 +1,7 @@
 // Package operator runs an operator as a cluster does: with an account that has exactly its
 // permissions (account.go, permissions.go), and as a Process that is started again when it exits. A
-// Replica is such a process behind a fault proxy of its own: the judge, `workshop faults` and
-// `workshop lens` run operators as replicas.
+// Replica is such a process behind a fault proxy of its own: the judge and `workshop lens` run
+// operators as replicas.
 package operator
 
 import (

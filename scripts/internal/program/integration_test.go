@@ -103,7 +103,11 @@ func (d Deployment) works(t *testing.T) {
 	for _, example := range d.Examples {
 		d.get(t, "apply", "-f", example)
 	}
-	d.get(t, append([]string{"wait", "--timeout=2m"}, d.Settled()...)...)
+	example := []string{"foo/example-foo"}
+	if d.Kind == chapters.TDSet {
+		example = []string{"--namespace=temp", "tdset/tdset-hello-world"}
+	}
+	d.get(t, append([]string{"wait", "--timeout=2m", "--for=condition=Ready"}, example...)...)
 
 	inNamespace := func(what, path string) string {
 		return d.get(t, "get", what, "--namespace", d.Namespace, "--output", "jsonpath={.items[*]"+path+"}")

@@ -79,14 +79,6 @@ func examples(sample string) []string {
 	return []string{sample}
 }
 
-// Settled is what kubectl must wait for until the example is Ready.
-func (p Program) Settled() []string {
-	if p.Kind == chapters.TDSet {
-		return []string{"--for=condition=Ready", "--namespace=temp", "tdset/tdset-hello-world"}
-	}
-	return []string{"--for=condition=Ready", "foo/example-foo"}
-}
-
 // withPermissions returns p with the permissions in a file with manifests.
 func (p Program) withPermissions(file string) (Program, error) {
 	found, err := operator.ReadPermissions(file)
