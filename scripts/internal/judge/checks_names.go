@@ -199,7 +199,7 @@ func (s *scenario) theirs(object *unstructured.Unstructured) *unstructured.Unstr
 	object = object.DeepCopy()
 	delete(object.Object, "status")
 	object.Object["metadata"] = map[string]any{
-		"name": object.GetName(), "namespace": s.namespace, "labels": map[string]any{"owner": "somebody"},
+		"name": object.GetName(), "namespace": object.GetNamespace(), "labels": map[string]any{"owner": "somebody"},
 	}
 	assigned := []string{"nodeName", "volumeName"}
 	if ip, _, _ := unstructured.NestedString(object.Object, "spec", "clusterIP"); ip != corev1.ClusterIPNone {

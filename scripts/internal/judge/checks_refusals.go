@@ -204,7 +204,7 @@ func (s *scenario) foundSilence(began time.Time, sample, healthy *unstructured.U
 	}
 	s.needs(s.havePods(sample)) // otherwise, the cluster may be the cause
 	about := metav1.ListOptions{FieldSelector: "type=Warning,involvedObject.uid=" + string(sample.GetUID())}
-	events, err := s.client.CoreV1().Events(s.namespace).List(s.ctx, about)
+	events, err := s.client.CoreV1().Events(metav1.NamespaceAll).List(s.ctx, about)
 	s.must(err)
 	severity, evidence := Error, s.evidence(began, sample)
 	for _, event := range events.Items {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -37,7 +38,11 @@ type history struct {
 // follow begins the history of what the scenario watches, with the existing objects.
 func (s *scenario) follow() {
 	s.history = &history{present: map[types.UID]*unstructured.Unstructured{}}
-	s.must(operator.Follow(s.ctx, s.dynamic, s.namespace, s.watched(), s.history.add))
+	namespace := s.namespace
+	if s.isGlobal {
+		namespace = metav1.NamespaceAll
+	}
+	s.must(operator.Follow(s.ctx, s.dynamic, namespace, s.watched(), s.history.add))
 }
 
 func (h *history) add(event watch.EventType, version *unstructured.Unstructured) {

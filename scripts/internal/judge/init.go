@@ -122,7 +122,8 @@ func (s *scenario) explore(d *draft) {
 func (s *scenario) createdKinds() (kinds []Kind) {
 	for _, write := range s.writes(time.Time{}) {
 		creates := write.Code < 300 && (write.Verb == "create" || write.IsApply())
-		if !creates || write.Namespace != s.namespace || strings.Contains(write.Resource, "/") {
+		isElsewhere := write.Namespace != s.namespace && !s.isGlobal
+		if !creates || isElsewhere || strings.Contains(write.Resource, "/") {
 			continue
 		}
 		kind, err := s.mapper.KindFor(schema.GroupVersionResource{Group: write.Group, Resource: write.Resource})

@@ -64,6 +64,8 @@ type judge struct {
 	samples     []*unstructured.Unstructured
 	// The resources of the samples, and those of the objects that they own.
 	ofSamples, ofOwned []schema.GroupVersionResource
+	// The samples have no namespace. Then each check sees the whole cluster, and runs alone.
+	isGlobal bool
 	// The check converge has run, and the first sample doesn't become ready.
 	fails atomic.Bool
 }
@@ -127,7 +129,8 @@ func newJudge(ctx context.Context, o Options) (*judge, error) {
 // isNamespaced reports whether the operator can be told to act on one namespace only.
 func (j *judge) isNamespaced() bool {
 	given := slices.AppendSeq(slices.Clone(j.command), maps.Values(j.config.Env))
-	return slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, "{namespace}") })
+	isTold := func(text string) bool { return strings.Contains(text, "{namespace}") }
+	return !j.isGlobal && slices.ContainsFunc(given, isTold)
 }
 
 // longest bounds every check.

@@ -48,8 +48,12 @@ func (j *judge) learnKinds() error {
 		if err != nil {
 			return err
 		}
-		if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-			return problem.New("%s isn't namespaced", kind.Kind).ToDo("leave it out: the judge looks at namespaced objects only")
+		if len(j.ofSamples) == 0 {
+			j.isGlobal = !hasNamespace(mapping)
+		}
+		if !j.isGlobal && !hasNamespace(mapping) {
+			return problem.New("%s has no namespace, but %s has", kind.Kind, j.samples[0].GetKind()).
+				ToDo("leave it out: the judge looks at objects in the sample's namespace only")
 		}
 		if !slices.Contains(*known, mapping.Resource) {
 			*known = append(*known, mapping.Resource)
@@ -64,6 +68,11 @@ func (j *judge) learnKinds() error {
 		errs = append(errs, learn(kind.gvk(), &j.ofOwned))
 	}
 	return errors.Join(errs...)
+}
+
+// hasNamespace reports whether an object of that kind is in a namespace.
+func hasNamespace(mapping *meta.RESTMapping) bool {
+	return mapping.Scope.Name() == meta.RESTScopeNameNamespace
 }
 
 // mappingOf returns what the API calls a kind.
@@ -82,7 +91,7 @@ func (j *judge) applyObject(ctx context.Context, object *unstructured.Unstructur
 		return err
 	}
 	api := dynamic.ResourceInterface(j.dynamic.Resource(mapping.Resource))
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+	if hasNamespace(mapping) {
 		api = j.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
 	}
 	_, err = api.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: manager, Force: true})

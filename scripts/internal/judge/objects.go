@@ -3,6 +3,7 @@ package judge
 // The objects of a scenario: what the judge creates and changes, and what the operator owns.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,9 +19,13 @@ import (
 	"example.com/operators/scripts/internal/operator"
 )
 
-// api returns the API of the object's resource in this namespace.
+// api returns the API of the object's resource in its namespace, which is the scenario's by default.
 func (s *scenario) api(object *unstructured.Unstructured) dynamic.ResourceInterface {
-	return s.dynamic.Resource(s.mapping(object).Resource).Namespace(s.namespace)
+	mapping := s.mapping(object)
+	if !hasNamespace(mapping) {
+		return s.dynamic.Resource(mapping.Resource)
+	}
+	return s.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), s.namespace))
 }
 
 func (s *scenario) mapping(object *unstructured.Unstructured) *meta.RESTMapping {
@@ -34,10 +39,20 @@ func (s *scenario) sample(name string) *unstructured.Unstructured {
 	return s.renamed(s.samples[0], name)
 }
 
-func (s *scenario) renamed(sample *unstructured.Unstructured, name string) *unstructured.Unstructured {
-	sample = sample.DeepCopy()
+// renamed returns a copy of a sample in the scenario's namespace, which replaces {namespace} in it. A
+// sample that has no namespace gets a name that no other scenario uses.
+func (s *scenario) renamed(original *unstructured.Unstructured, name string) *unstructured.Unstructured {
+	content := strings.ReplaceAll(asJSON(original.Object), "{namespace}", s.namespace)
+	sample := &unstructured.Unstructured{}
+	s.must(sample.UnmarshalJSON([]byte(content)))
+	if s.isGlobal {
+		prefix := s.namespace + "-"
+		name = prefix + strings.TrimPrefix(name, prefix)
+		name = name[:min(len(name), len(longName))]
+	} else {
+		sample.SetNamespace(s.namespace)
+	}
 	sample.SetName(name)
-	sample.SetNamespace(s.namespace)
 	for _, field := range s.config.Unique {
 		s.must(unstructured.SetNestedField(sample.Object, name, strings.Split(field, ".")...))
 	}

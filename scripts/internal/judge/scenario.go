@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -85,6 +86,9 @@ func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), longest) // cost has a thousand objects
 	defer cancel()
 	managed := append(s.watched(), accountResources...)
+	for _, sample := range s.history.objects(s.isOwnSample) {
+		s.removeSample(ctx, sample)
+	}
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
 	if s.isNamespaced() && !s.result.Check.Alone {
 		return
@@ -94,6 +98,20 @@ func (s *scenario) tidy() {
 		return apierrors.IsNotFound(err), nil
 	}
 	_ = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, isGone) // this check has been judged anyway
+}
+
+// isOwnSample reports whether an object is one of this scenario's samples without a namespace.
+func (s *scenario) isOwnSample(object *unstructured.Unstructured) bool {
+	return s.isGlobal && strings.HasPrefix(object.GetName(), s.namespace+"-") &&
+		slices.Contains(s.ofSamples, s.mapping(object).Resource)
+}
+
+// removeSample removes an object that doesn't go with the scenario's namespace.
+func (s *scenario) removeSample(ctx context.Context, sample *unstructured.Unstructured) {
+	noFinalizers := []byte(`{"metadata":{"finalizers":null}}`)
+	_, err := s.api(sample).Patch(ctx, sample.GetName(), types.MergePatchType, noFinalizers, metav1.PatchOptions{})
+	s.must(operator.IgnoreNotFound(err))
+	s.must(operator.IgnoreNotFound(s.api(sample).Delete(ctx, sample.GetName(), metav1.DeleteOptions{})))
 }
 
 // collect stops the operator, and copies what it has sent and logged into the result.

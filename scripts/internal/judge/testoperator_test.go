@@ -4,6 +4,7 @@ package judge_test
 // Deployment, as the chapters do, but can have one bug.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,8 +57,20 @@ var (
 	configMapResource  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
-// optionalGroup is the API group of Foos whose replicas have no default.
-const optionalGroup = "optional.example.com"
+// optionalGroup is the API group of Foos whose replicas have no default, and globalGroup that of Foos
+// without a namespace, which name it in a label.
+const (
+	optionalGroup = "optional.example.com"
+	globalGroup   = "global.example.com"
+)
+
+// isGlobal makes the operator look at Foos without a namespace. It is no bug.
+const isGlobal = "its Foos have no namespace"
+
+// namespaceOf returns the namespace of a Foo's Deployment.
+func namespaceOf(foo *unstructured.Unstructured) string {
+	return cmp.Or(foo.GetNamespace(), foo.GetLabels()["namespace"])
+}
 
 // byChance is the order of a map, which differs in each process.
 var byChance = strings.Join(slices.Collect(maps.Keys(map[string]bool{
@@ -77,10 +90,13 @@ func run(bug, kubeconfig, namespace string) error {
 		return err
 	}
 	config.QPS = -1
-	if bug == "it scales what an autoscaler has scaled" {
+	switch bug {
+	case "it scales what an autoscaler has scaled":
 		fooVersion.Group = optionalGroup
-		fooResource.Group = optionalGroup
+	case isGlobal:
+		fooVersion.Group, namespace = globalGroup, metav1.NamespaceAll
 	}
+	fooResource.Group = fooVersion.Group
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
@@ -157,7 +173,10 @@ func (o *operator) enqueueFoo(object any) {
 	if owner := metav1.GetControllerOf(deployment); owner != nil {
 		foo = owner.Name
 	}
-	o.queue.Add(deployment.GetNamespace() + "/" + foo)
+	if o.bug != isGlobal {
+		foo = deployment.GetNamespace() + "/" + foo
+	}
+	o.queue.Add(foo)
 }
 
 func (o *operator) work(ctx context.Context) {
@@ -184,7 +203,7 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 	if err != nil {
 		return nil
 	}
-	found, err := o.foos.ByNamespace(namespace).Get(name)
+	found, err := o.foos.Get(key)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -202,7 +221,7 @@ func (o *operator) reconcile(ctx context.Context, key string) error {
 			panic("bad input")
 		}
 	}
-	before, missing := o.deployment.ByNamespace(namespace).Get(wantedDeployment(foo, true).GetName())
+	before, missing := o.deployment.ByNamespace(namespaceOf(foo)).Get(wantedDeployment(foo, true).GetName())
 	if missing == nil && o.bug == "it is ready too soon" { // apply may have to change it first
 		if err := o.report(ctx, foo, before.(*unstructured.Unstructured), nil); err != nil {
 			return err
@@ -256,8 +275,8 @@ func (o *operator) applyConfigMap(ctx context.Context, foo *unstructured.Unstruc
 
 // deleteOthers deletes the Deployments that a Foo had before it was renamed.
 func (o *operator) deleteOthers(ctx context.Context, foo, deployment *unstructured.Unstructured) error {
-	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
-	all, err := o.deployment.ByNamespace(foo.GetNamespace()).List(labels.Everything())
+	client := o.client.Resource(deploymentResource).Namespace(namespaceOf(foo))
+	all, err := o.deployment.ByNamespace(namespaceOf(foo)).List(labels.Everything())
 	for _, object := range all {
 		other := object.(*unstructured.Unstructured)
 		if err == nil && metav1.IsControlledBy(other, foo) && other.GetName() != deployment.GetName() {
@@ -272,7 +291,7 @@ func (o *operator) deleteOthers(ctx context.Context, foo, deployment *unstructur
 
 // apply creates or corrects the Deployment.
 func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	client := o.client.Resource(deploymentResource).Namespace(foo.GetNamespace())
+	client := o.client.Resource(deploymentResource).Namespace(namespaceOf(foo))
 	wanted := wantedDeployment(foo, o.bug != "it leaves its objects without an owner")
 	if spec, _, _ := unstructured.NestedString(foo.Object, "spec", "deploymentName"); spec == "bad-name" {
 		if o.bug == "it retries at once" {
@@ -294,7 +313,7 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 	case "it depends on the order of a map":
 		_ = unstructured.SetNestedField(wanted.Object, byChance, "metadata", "labels", "order")
 	}
-	found, err := o.deployment.ByNamespace(foo.GetNamespace()).Get(wanted.GetName())
+	found, err := o.deployment.ByNamespace(namespaceOf(foo)).Get(wanted.GetName())
 	if o.bug == "it creates what its cache lacks" {
 		found, err = o.anyOf(foo)
 		wanted.SetGenerateName(wanted.GetName() + "-")
@@ -357,7 +376,7 @@ func (o *operator) apply(ctx context.Context, foo *unstructured.Unstructured) (*
 
 // anyOf returns a Deployment of the Foo from the cache.
 func (o *operator) anyOf(foo *unstructured.Unstructured) (runtime.Object, error) {
-	all, err := o.deployment.ByNamespace(foo.GetNamespace()).List(labels.Everything())
+	all, err := o.deployment.ByNamespace(namespaceOf(foo)).List(labels.Everything())
 	for _, object := range all {
 		if metav1.IsControlledBy(object.(*unstructured.Unstructured), foo) {
 			return object, nil
@@ -411,7 +430,7 @@ func wantedDeployment(foo *unstructured.Unstructured, owned bool) *unstructured.
 	labels := map[string]any{"foo": foo.GetName()}
 	deployment := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"name": name, "namespace": foo.GetNamespace(), "labels": maps.Clone(labels)},
+		"metadata": map[string]any{"name": name, "namespace": namespaceOf(foo), "labels": maps.Clone(labels)},
 		"spec": map[string]any{
 			"replicas": replicas,
 			"selector": map[string]any{"matchLabels": maps.Clone(labels)},
