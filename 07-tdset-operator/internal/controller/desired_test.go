@@ -1,45 +1,16 @@
-// The desired objects, and their comparison with the observed ones. Pure functions need no server
-// and no mocks: values in, values out.
+// The comparison of the desired objects with the observed ones. Pure functions need no server and no
+// mocks: values in, values out. release_test.go has the desired objects themselves.
 
 package controller
 
 import (
-	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	"sigs.k8s.io/yaml"
-
-	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 )
-
-func TestDesiredDeployment(t *testing.T) {
-	var tdset schedulev2.TDSet
-	var want appsv1ac.DeploymentApplyConfiguration
-	readYAML(t, "testdata/tdset.yaml", &tdset)
-	readYAML(t, "testdata/deployment.yaml", &want)
-
-	if diff := cmp.Diff(&want, desiredDeployment(&tdset, 5)); diff != "" {
-		t.Errorf("Deployment (-want +got):\n%s", diff)
-	}
-}
-
-func TestDesiredService(t *testing.T) {
-	var tdset schedulev2.TDSet
-	var want corev1ac.ServiceApplyConfiguration
-	readYAML(t, "testdata/tdset.yaml", &tdset)
-	readYAML(t, "testdata/service.yaml", &want)
-
-	if diff := cmp.Diff(&want, desiredService(&tdset)); diff != "" {
-		t.Errorf("Service (-want +got):\n%s", diff)
-	}
-}
 
 func TestDeploymentUpToDate(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -178,16 +149,4 @@ func onNodes(service *corev1.Service) {
 
 func both(first, second func(*appsv1.Deployment)) func(*appsv1.Deployment) {
 	return func(deployment *appsv1.Deployment) { first(deployment); second(deployment) }
-}
-
-// readYAML decodes a file into object. A field that object's type doesn't have is an error.
-func readYAML(t *testing.T, file string, object any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, object); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
 }
