@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +45,8 @@ func TestLifeOfATDSet(t *testing.T) {
 	c.clock.set(at(17, 0).Add(-50 * time.Millisecond))
 	c.patch(c.tdset(), `{"metadata":{"annotations":{"look":"at the clock"}}}`)
 	c.eventually("its window has ended, so the Deployment is scaled", hasReplicas(3))
+	c.eventually("the transition is counted", func() bool { return testutil.CollectAndCount(transitions) > 0 })
+	checkQueries(t)
 
 	pod := podOf(c.tdset())
 	pod.Spec.NodeName = "a-node" // so that it isn't deleted at once

@@ -18,14 +18,10 @@ import (
 var (
 	newMetric = promauto.With(metrics.Registry) // makes metrics that are served
 
-	desiredReplicas = newMetric.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "tdset_desired_replicas",
-		Help: "Replicas that the TDSet's schedule asks for now.",
-	}, []string{"namespace", "name"})
-	availableReplicas = newMetric.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "tdset_available_replicas",
-		Help: "Replicas of the TDSet's Deployment that are available.",
-	}, []string{"namespace", "name"})
+	desiredReplicas   = newGauge("tdset_desired_replicas", "Replicas that the TDSet's schedule asks for now.")
+	availableReplicas = newGauge("tdset_available_replicas", "Replicas of the TDSet's Deployment that are available.")
+	degraded          = newGauge("tdset_degraded", "1 if the TDSet's condition Degraded is True, otherwise 0.")
+
 	transitions = newMetric.NewCounterVec(prometheus.CounterOpts{
 		Name: "tdset_transitions_total",
 		Help: "How often another window of the TDSet became active, or none any more.",
@@ -36,6 +32,11 @@ var (
 		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600, 3600},
 	})
 )
+
+// newGauge makes a gauge with a value for each TDSet.
+func newGauge(name, help string) *prometheus.GaugeVec {
+	return newMetric.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"namespace", "name"})
+}
 
 // measure records how many replicas tdset wants and, if known, how many it has: none if the
 // Deployment is missing or belongs to someone else.
@@ -66,7 +67,7 @@ func measureTransition(tdset *schedulev2.TDSet, seen observation, now time.Time)
 
 // forget drops the metrics of a TDSet that is gone. Otherwise they would be reported forever.
 func forget(key types.NamespacedName) {
-	for _, metric := range []interface{ DeleteLabelValues(...string) bool }{desiredReplicas, availableReplicas, transitions} {
+	for _, metric := range []interface{ DeleteLabelValues(...string) bool }{desiredReplicas, availableReplicas, degraded, transitions} {
 		metric.DeleteLabelValues(key.Namespace, key.Name)
 	}
 }

@@ -74,7 +74,9 @@ func TestARefusedTransitionHasNoLag(t *testing.T) {
 	}
 }
 
-func TestReplicasInMetrics(t *testing.T) {
+// The gauges follow the TDSet. Those of the schedule exist only while it is valid, and none outlives
+// the TDSet.
+func TestGauges(t *testing.T) {
 	tdset := aTDSet()
 	c := newCluster(t, tdset)
 	forget(web)
@@ -83,18 +85,18 @@ func TestReplicasInMetrics(t *testing.T) {
 		do   func()
 		want map[string]float64
 	}{
-		{"the TDSet is created", func() {}, map[string]float64{"desired": 5, "observed": 0}},
-		{"some Pods are available", func() { c.put(deploymentOf(tdset, withPods(3))) }, map[string]float64{"desired": 5, "observed": 3}},
-		{"all Pods are available", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 5, "observed": 5}},
-		{"the window ends", func() { c.clock.now = at(17, 0) }, map[string]float64{"desired": 3, "observed": 5, "transitions": 1}},
-		{"somebody else's Deployment has the name", func() { c.put(deploymentOf(tdset, withPods(5), unowned)) }, map[string]float64{"desired": 3, "observed": 0, "transitions": 1}},
-		{"the name is free again", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 3, "observed": 5, "transitions": 1}},
+		{"the TDSet is created", func() {}, map[string]float64{"desired": 5, "observed": 0, "degraded": 0}},
+		{"some Pods are available", func() { c.put(deploymentOf(tdset, withPods(3))) }, map[string]float64{"desired": 5, "observed": 3, "degraded": 0}},
+		{"all Pods are available", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 5, "observed": 5, "degraded": 0}},
+		{"the window ends", func() { c.clock.now = at(17, 0) }, map[string]float64{"desired": 3, "observed": 5, "degraded": 0, "transitions": 1}},
+		{"somebody else's Deployment has the name", func() { c.put(deploymentOf(tdset, withPods(5), unowned)) }, map[string]float64{"desired": 3, "observed": 0, "degraded": 1, "transitions": 1}},
+		{"the name is free again", func() { c.put(deploymentOf(tdset, withPods(5))) }, map[string]float64{"desired": 3, "observed": 5, "degraded": 0, "transitions": 1}},
 		{"the schedule is invalid", func() {
 			c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "Local" })
-		}, map[string]float64{}},
+		}, map[string]float64{"degraded": 1}},
 		{"the schedule is corrected", func() {
 			c.change(func(spec *schedulev2.TDSetSpec) { spec.TimeZone = "UTC" })
-		}, map[string]float64{"desired": 3, "observed": 5}},
+		}, map[string]float64{"desired": 3, "observed": 5, "degraded": 0}},
 		{"the TDSet is deleted, and drained", func() {
 			must(t, c.server.Delete(t.Context(), c.tdset()))
 			c.put(deploymentOf(tdset, scaledTo(0), withPods(0)))
@@ -104,7 +106,8 @@ func TestReplicasInMetrics(t *testing.T) {
 		c.settle()
 		got := map[string]float64{}
 		for of, name := range map[string]string{
-			"desired": "tdset_desired_replicas", "observed": "tdset_available_replicas", "transitions": "tdset_transitions_total",
+			"desired": "tdset_desired_replicas", "observed": "tdset_available_replicas",
+			"degraded": "tdset_degraded", "transitions": "tdset_transitions_total",
 		} {
 			if find(name) != nil {
 				got[of], _ = served(name)

@@ -1,6 +1,6 @@
 // The upgrade: what the last release stored, compared with what this one wants. Each folder in
 // testdata/release has a TDSet, and its Deployment, Service and status as the last release wanted
-// them at noon. After a release, nothing in there changes by itself.
+// them at noon. For a new folder, write its tdset.yaml, and -update writes the rest.
 
 package controller
 
@@ -37,6 +37,11 @@ func TestUpgrade(t *testing.T) {
 	}
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(advice)
+				}
+			})
 			tdset := readTDSet(t, filepath.Join(folder, "tdset.yaml"))
 			state, err := stateAt(tdset, noon)
 			must(t, err)
@@ -53,9 +58,6 @@ func TestUpgrade(t *testing.T) {
 			c := newCluster(t, stored(t, folder, tdset)...)
 			if writes, _ := c.settle(); len(writes) > 0 {
 				t.Errorf("after the upgrade, the operator sends %q, want nothing", writes)
-			}
-			if t.Failed() {
-				t.Log(advice)
 			}
 		})
 	}

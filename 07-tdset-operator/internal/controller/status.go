@@ -52,6 +52,8 @@ func (o observation) want() int32 {
 // syncStatus writes tdset's status, but only if it has changed.
 func (r *TDSetReconciler) syncStatus(ctx context.Context, tdset *schedulev2.TDSet, seen observation, now time.Time) error {
 	status := desiredStatus(tdset, seen, metav1.NewTime(now))
+	isDegraded := meta.IsStatusConditionTrue(status.Conditions, conditionDegraded)
+	degraded.WithLabelValues(tdset.Namespace, tdset.Name).Set(map[bool]float64{true: 1}[isDegraded])
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return nil
 	}

@@ -141,7 +141,6 @@ func stateAt(tdset *schedulev2.TDSet, instant time.Time) (schedule.State, error)
 
 // reportInvalid updates the status of a TDSet whose schedule is invalid.
 func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.TDSet, invalid error, now time.Time) error {
-	forget(client.ObjectKeyFromObject(tdset))
 	deployment := &appsv1.Deployment{}
 	err := r.read(ctx, tdset, deployment)
 	if err != nil {
@@ -150,6 +149,7 @@ func (r *TDSetReconciler) reportInvalid(ctx context.Context, tdset *schedulev2.T
 	if err = client.IgnoreNotFound(err); err != nil {
 		err = fmt.Errorf("get the Deployment: %w", err)
 	}
+	forget(client.ObjectKeyFromObject(tdset)) // syncStatus sets what is still known
 	return errors.Join(err, r.syncStatus(ctx, tdset, observation{deployment: deployment, invalid: invalid, failed: err, errDeployment: err}, now))
 }
 

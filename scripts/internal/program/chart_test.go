@@ -48,6 +48,23 @@ func TestTheChartMatchesKustomize(t *testing.T) {
 	}
 }
 
+// With all its values, the chart also installs config/prometheus.
+func TestTheChartHasTheAlerts(t *testing.T) {
+	built := inProject(t, projectDir("07-tdset-operator"), "go", "tool", "kustomize", "build", "config/prometheus")
+	rendered, err := renderTDSet(t, "metrics: {serviceMonitor: {enable: true}, prometheusRule: {enable: true}}, "+certManager)
+	must(t, err)
+	installed := parseObjects(t, rendered)
+	for name, want := range parseObjects(t, built) {
+		kind, name, _ := strings.Cut(name, " ")
+		got := installed[kind+" tdset-operator-"+name]
+		if got == nil {
+			t.Errorf("the chart has no %s %s", kind, name)
+		} else if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
+			t.Errorf("kustomize (-) and the chart (+) differ in the %s:\n%s", kind, diff)
+		}
+	}
+}
+
 func TestTheChartsValues(t *testing.T) {
 	for values, test := range map[string]struct{ has, lacks []string }{
 		"replicas: 1, leaderElection: {enable: false}, " + certManager: { // never two at a time, not even during an update

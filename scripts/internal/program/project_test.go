@@ -95,6 +95,15 @@ func TestMigrationStages(t *testing.T) {
 	}
 }
 
+// Alerts fire when they should. The first time, this downloads promtool and compiles it, which takes
+// ten minutes of CPU, about as much as the whole default suite. So only CI runs it.
+func TestAlerts(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "make", "-C", projectDir("07-tdset-operator"), "test-alerts")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
 // inProject runs a command in a project's folder, and returns its standard output. Its tools are in
 // go.mod, so they have been downloaded already.
 func inProject(t *testing.T, dir, name string, args ...string) string {
