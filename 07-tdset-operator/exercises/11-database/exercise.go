@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "11-preview: not written yet")
+	fmt.Fprintln(os.Stderr, "11-database: not written yet")
 	os.Exit(1)
 }
