@@ -170,13 +170,13 @@ func (p *testProvider) only(t *operatortest.T, name string) database {
 	return p.has(t, name, "and no other", func(database) bool { return true })
 }
 
-// isReadAgain waits until the operator has looked at that database three more times.
+// isReadAgain waits until the operator has looked at that database five more times.
 func (p *testProvider) isReadAgain(t *operatortest.T, name string) {
 	t.Helper()
 	reads := func(r request) bool { return r.name == name && r.method == http.MethodGet }
 	before := p.count(reads)
 	t.Eventually(fmt.Sprintf("the operator looks at %q at the provider", name), func() error {
-		if got := p.count(reads) - before; got < 3 {
+		if got := p.count(reads) - before; got < 5 {
 			return fmt.Errorf("it has looked %d times", got)
 		}
 		return nil

@@ -1,8 +1,8 @@
 //go:build solution
 
-// Command 11-database is an operator for Databases in a single file. Read it from the top: it starts,
-// says what leads to a call, works on one Database, first at the provider and then in the cluster,
-// and has a pure core that decides what the status says.
+// Command 11-database is an operator for Databases in a single file. Read it from the top: it
+// starts, says what leads to a call, works on one Database, first at the provider and then in the
+// cluster, and has a pure core that decides what the status says.
 
 package main
 
@@ -81,7 +81,7 @@ func run(ctx context.Context, o ctrl.Options, where string, pollInterval time.Du
 	if err != nil {
 		return fmt.Errorf("provider: %w", err)
 	}
-	r := &reconciler{Client: client.WithFieldOwner(mgr.GetClient(), fieldOwner), provider: external, pollInterval: pollInterval}
+	r := &reconciler{client.WithFieldOwner(mgr.GetClient(), fieldOwner), external, pollInterval}
 	if err := r.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("controller: %w", err)
 	}
@@ -95,13 +95,14 @@ type reconciler struct {
 	pollInterval  time.Duration
 }
 
-// SetupWithManager adds the controller to mgr. Each call sends a request to the provider, so changes
-// of the status, which are the controller's own, lead to no call. A ConfigMap has its Database's
-// name, so its own key is its Database's, even if somebody else has made it.
+// SetupWithManager adds the controller to mgr. Each call sends a request to the provider, so
+// changes of the status, which are the controller's own, lead to no call. A ConfigMap has its
+// Database's name, so its own key is its Database's, even if somebody else has made it.
 func (r *reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&Database{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&corev1.ConfigMap{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&corev1.ConfigMap{}, &handler.EnqueueRequestForObject{}, changed).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: 4,
 			// The provider may fail for hours. The default would let the pauses grow to 16 minutes.
@@ -110,8 +111,8 @@ func (r *reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile makes the provider and the cluster match the Database with that key. Nothing watches the
-// provider, so each call says when the next one is due, even if there was nothing to do.
+// Reconcile makes the provider and the cluster match the Database with that key. Nothing watches
+// the provider, so each call says when the next one is due, even if there was nothing to do.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	// 1. Read the Database. It is only gone when there is nothing left at the provider.
 	database := &Database{}
@@ -182,7 +183,9 @@ func (r *reconciler) syncExternal(ctx context.Context, database *Database) (*pro
 
 // findExternal returns the databases at the provider that have database's external name: those that
 // belong to it, and those of others.
-func (r *reconciler) findExternal(ctx context.Context, database *Database) (ours, others []provider.Database, err error) {
+func (r *reconciler) findExternal(ctx context.Context, database *Database) (
+	ours, others []provider.Database, err error,
+) {
 	found, err := r.provider.List(ctx, externalName(database))
 	for _, external := range found {
 		if external.Owner == string(database.UID) {
@@ -251,7 +254,9 @@ func (r *reconciler) deleteExternal(ctx context.Context, database *Database) err
 
 // patchFinalizers adds or removes the finalizer, if that changes anything. A merge patch replaces
 // the whole list, so it assumes database's resourceVersion: nobody else's finalizer is lost.
-func (r *reconciler) patchFinalizers(ctx context.Context, database *Database, change func(client.Object, string) bool) error {
+func (r *reconciler) patchFinalizers(
+	ctx context.Context, database *Database, change func(client.Object, string) bool,
+) error {
 	before := database.DeepCopy()
 	if !change(database, finalizer) {
 		return nil
@@ -262,7 +267,9 @@ func (r *reconciler) patchFinalizers(ctx context.Context, database *Database, ch
 
 // updateStatus sends the status if it has changed. A merge patch replaces the whole list of
 // conditions, so it assumes database's resourceVersion: nobody else's condition is lost.
-func (r *reconciler) updateStatus(ctx context.Context, database *Database, external *provider.Database, ready metav1.Condition) error {
+func (r *reconciler) updateStatus(
+	ctx context.Context, database *Database, external *provider.Database, ready metav1.Condition,
+) error {
 	before := database.DeepCopy()
 	ready.ObservedGeneration, database.Status.ObservedGeneration = database.Generation, database.Generation
 	if external != nil {
@@ -284,14 +291,14 @@ func (r *reconciler) updateStatus(ctx context.Context, database *Database, exter
 // externalName is unambiguous, because a namespace's name has no dots.
 func externalName(database *Database) string { return database.Namespace + "." + database.Name }
 
-// obstacle is an error that lasts until a person acts. It is the condition's reason and message, and
-// there is no use in retrying it before the next poll.
+// obstacle is an error that lasts until a person acts. It is the condition's reason and message,
+// and there is no use in retrying it before the next poll.
 type obstacle struct{ reason, message string }
 
 func (o *obstacle) Error() string { return o.message }
 
-// isPassing reports whether an error is no news for users: the cache was behind, which is normal, or
-// the namespace is being deleted, and the Database with it.
+// isPassing reports whether an error is no news for users: the cache was behind, which is normal,
+// or the namespace is being deleted, and the Database with it.
 func isPassing(err error) bool {
 	isBehind := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 	return isBehind || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)

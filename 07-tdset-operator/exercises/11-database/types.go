@@ -27,8 +27,8 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 // addToScheme makes a scheme's clients and caches understand Databases.
 var addToScheme = schemeBuilder.AddToScheme
 
-// Database asks for a database at a provider, which is outside the cluster, and for a ConfigMap of its
-// own name that says where to find it. The database's external name is NAMESPACE.NAME.
+// Database asks for a database at a provider, which is outside the cluster, and for a ConfigMap of
+// its own name that says where to find it. The database's external name is NAMESPACE.NAME.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -64,8 +64,8 @@ type DatabaseSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// DeletionPolicy is Delete or Retain. Delete means that the Database stays until its database at the
-// provider is deleted. Retain means that the database at the provider stays as it is.
+// DeletionPolicy is Delete or Retain. Delete means that the Database stays until its database at
+// the provider is deleted. Retain means that the database at the provider stays as it is.
 //
 // +kubebuilder:validation:Enum=Delete;Retain
 type DeletionPolicy string

@@ -64,13 +64,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Client sends requests to the provider. It retries nothing. A request fails if it takes longer than
-// ten seconds.
+// Client sends requests to the provider. It retries nothing. A request fails if it takes longer
+// than ten seconds.
 type Client struct{ url string }
 
-// Open returns a client for the provider at a URL, such as http://127.0.0.1:8080. For anything else,
-// it starts a simulated provider in this process, prints its URL, and takes where for the folder with
-// its databases. The default is a folder for temporary files: delete it to begin without databases.
+// Open returns a client for the provider at a URL, such as http://127.0.0.1:8080. For anything
+// else, it starts a simulated provider in this process and prints its URL. In that case, where is
+// the folder with its databases. If where is "", that is a folder for temporary files.
 func Open(where string) (*Client, error) {
 	if strings.HasPrefix(where, "http://") {
 		return &Client{where}, nil

@@ -1,6 +1,6 @@
-// Package provider is a simulated provider of databases: its HTTP API, and a client for that API. It
-// is as inconvenient as a real one: it sends no events, creating isn't idempotent, takes time, and
-// requests may be refused. Change nothing here.
+// Package provider is a simulated provider of databases: its HTTP API, and a client for that API.
+// It is as inconvenient as a real one. It sends no events, a create takes time and isn't
+// idempotent, and requests may be refused. Change nothing here.
 package provider
 
 import (
@@ -93,6 +93,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 	found := []Database{}
 	for _, file := range files {
 		database, err := s.read(strings.TrimSuffix(filepath.Base(file), ".json"))
+		// An error means that it has just been deleted.
 		if err == nil && (name == "" || name == database.Name) {
 			found = append(found, database)
 		}
@@ -149,9 +150,6 @@ func (s *Server) throttle(r *http.Request) (any, error) {
 	seconds, err := strconv.Atoi(r.URL.Query().Get("seconds"))
 	if err != nil || name == "" {
 		return nil, &Error{StatusCode: http.StatusBadRequest, Message: "throttle needs a name and a number of seconds"}
-	}
-	if s.throttled == nil {
-		s.throttled = map[string]time.Time{}
 	}
 	s.throttled[name] = time.Now().Add(time.Duration(seconds) * time.Second)
 	return struct{}{}, nil
