@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 
 // withBothForms runs the tests while an API server and the webhook's program are running.
 func withBothForms(run func()) (err error) {
-	assets, err := utils.EnvtestAssets("..")
+	assets, err := utils.EnvtestAssets()
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestTheCacheKeepsWhatIsWatched(t *testing.T) {
 		t.Skip("this needs a real API server, and -short is set")
 	}
 	t.Setenv("ENABLE_WEBHOOKS", "false") // they need a certificate
-	assets, err := utils.EnvtestAssets("..")
+	assets, err := utils.EnvtestAssets()
 	must(t, err)
 	testEnv := &envtest.Environment{BinaryAssetsDirectory: assets, CRDDirectoryPaths: []string{filepath.Join("..", "config", "crd", "bases")}, ErrorIfCRDPathMissing: true}
 	config, err := testEnv.Start()

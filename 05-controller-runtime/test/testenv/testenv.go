@@ -4,7 +4,6 @@
 package testenv
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +37,8 @@ var server = &envtest.Environment{
 
 var startServer = sync.OnceValue(func() error {
 	if _, err := server.Start(); err != nil {
-		return fmt.Errorf("envtest: %w. It needs the programs kube-apiserver and etcd: run ./scripts/workshop up, "+
-			"or set KUBEBUILDER_ASSETS to their folder. With -short, these tests are skipped", err)
+		return fmt.Errorf("envtest: %w. It needs the programs kube-apiserver and etcd: set "+
+			"KUBEBUILDER_ASSETS to their folder. With -short, these tests are skipped", err)
 	}
 	return nil
 })
@@ -47,7 +46,6 @@ var startServer = sync.OnceValue(func() error {
 // Main runs the tests of a package. chapter is the path of the chapter's folder. A stopped manager
 // must have stopped everything that it started, so a goroutine that is left fails the run.
 func Main(m *testing.M, chapter string) {
-	server.BinaryAssetsDirectory = cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(chapter, "..", ".workshop", "bin"))
 	server.CRDDirectoryPaths = []string{filepath.Join(chapter, "manifests", "crd.yaml")}
 	utilruntime.Must(samplecontrollerv1alpha1.Install(scheme.Scheme))
 	ctrl.SetLogger(logr.Discard())

@@ -9,6 +9,7 @@ import (
 // generate). README.md explains them. Comments become descriptions, which kubectl explain shows.
 
 // +kubebuilder:object:root=true
+// +kubebuilder:resource:path=foos
 // +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, used for teaching only"
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of the label \"controller\""
 // +kubebuilder:subresource:status

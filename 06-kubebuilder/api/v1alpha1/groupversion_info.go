@@ -4,8 +4,7 @@
 // +groupName=samplecontroller.k8s.io
 // +kubebuilder:object:generate=true
 
-// Package v1alpha1 holds the Go types of the Foo resource. controller-gen generates the CRD in
-// config/crd/bases from them.
+// Package v1alpha1 holds the Go types of the Foo resource.
 package v1alpha1
 
 import (

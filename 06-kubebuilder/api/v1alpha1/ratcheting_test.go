@@ -178,7 +178,7 @@ func startServer(t *testing.T) (client.Client, *apiextensionsv1.CustomResourceDe
 		t.Skip("needs a real API server, and this is a short run")
 	}
 	g := NewWithT(t)
-	assets, err := utils.EnvtestAssets("../..")
+	assets, err := utils.EnvtestAssets()
 	g.Expect(err).NotTo(HaveOccurred())
 	server := &envtest.Environment{
 		BinaryAssetsDirectory: assets,

@@ -34,7 +34,7 @@ var (
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		assets, err := utils.EnvtestAssets("../..")
+		assets, err := utils.EnvtestAssets()
 		server := &envtest.Environment{BinaryAssetsDirectory: assets}
 		config, startErr := server.Start()
 		if err := errors.Join(err, startErr); err != nil {

@@ -164,7 +164,7 @@ func TestWhileTheOperatorRuns(t *testing.T) {
 // startServer starts an API server in which nothing runs: no operator, and no other controller.
 func startServer(t *testing.T) client.Client {
 	t.Helper()
-	assets, err := utils.EnvtestAssets("../..")
+	assets, err := utils.EnvtestAssets()
 	must(t, err)
 	server := &envtest.Environment{BinaryAssetsDirectory: assets}
 	t.Cleanup(func() { must(t, server.Stop()) })

@@ -73,7 +73,7 @@ func TestEnvtest(t *testing.T) {
 // start calls StartServer. It ends the test if there is no API server, and stops the server after
 // the test.
 func start(t *testing.T) (c client.Client, stop func() error) {
-	assets, err := utils.EnvtestAssets("../..")
+	assets, err := utils.EnvtestAssets()
 	if err != nil {
 		t.Fatalf("this exercise needs kube-apiserver and etcd, which ./scripts/workshop up builds: %v", err)
 	}

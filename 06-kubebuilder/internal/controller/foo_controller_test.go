@@ -1,4 +1,4 @@
-// The controller in a manager, on a real API server. Chapter 05 tests the same code in more detail.
+// The controller in a manager, on a real API server.
 
 package controller
 

@@ -2,23 +2,20 @@
 package utils
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
 
 // EnvtestAssets returns the folder with kube-apiserver and etcd, which envtest starts. It is
-// KUBEBUILDER_ASSETS, which `make test` sets, or the folder where the workshop has built them. root
-// is the project's folder.
-func EnvtestAssets(root string) (string, error) {
+// KUBEBUILDER_ASSETS, which `make test` sets.
+func EnvtestAssets() (string, error) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets = filepath.Join(root, "..", ".workshop", "bin")
-	}
 	for _, program := range []string{"kube-apiserver", "etcd"} {
 		if _, err := os.Stat(filepath.Join(assets, program)); err != nil {
-			return "", errors.New("envtest needs kube-apiserver and etcd, but one of them isn't in " + assets + ": run make test, which finds them, or set KUBEBUILDER_ASSETS to their folder. -short skips these tests")
+			return "", fmt.Errorf("envtest needs kube-apiserver and etcd, but one of them isn't in KUBEBUILDER_ASSETS=%q: "+
+				"run make test, which sets it. -short skips these tests", assets)
 		}
 	}
-	return filepath.Abs(assets)
+	return assets, nil
 }

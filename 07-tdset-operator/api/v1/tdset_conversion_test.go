@@ -184,8 +184,8 @@ func TestOtherKinds(t *testing.T) {
 func TestTheSamplesAgree(t *testing.T) {
 	var old TDSet
 	var want schedulev2.TDSet
-	for file, into := range map[string]any{"v1": &old, "v2": &want} {
-		text, err := os.ReadFile("../../config/samples/schedule_" + file + "_tdset.yaml")
+	for file, into := range map[string]any{"schedule_v1_tdset.yaml": &old, "schedule_v2_tdset.yaml": &want} {
+		text, err := os.ReadFile("../../config/samples/" + file)
 		if err == nil {
 			err = yaml.UnmarshalStrict(text, into)
 		}

@@ -21,7 +21,7 @@ import (
 //
 // +genclient
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:shortName=tds
+// +kubebuilder:resource:path=tdsets,shortName=tds
 // +kubebuilder:subresource:status
 // +kubebuilder:deprecatedversion:warning="schedule.rs/v1 TDSet is deprecated: use schedule.rs/v2, which has minutes, days and names"
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="metadata.name: at most 63 characters, since it becomes the value of a label"

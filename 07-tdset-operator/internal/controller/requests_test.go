@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -33,7 +35,8 @@ func (c *cluster) asked(verb string, object any, subresource string) error {
 	_, kind, _ := strings.Cut(fmt.Sprintf("%T", object), ".") // DeploymentList, DeploymentApplyConfiguration
 	kind = strings.TrimSuffix(strings.TrimSuffix(kind, "List"), "ApplyConfiguration")
 	kind = strings.Replace(kind, "PartialObjectMetadata", "Pod", 1)
-	request := verb + " " + strings.ToLower(kind) + "s" + subresource
+	resource, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind})
+	request := verb + " " + resource.Resource + subresource
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if isRead := strings.HasSuffix(verb, "get") || strings.HasSuffix(verb, "list"); !isRead {

@@ -68,7 +68,7 @@ var _ = Describe("TDSet Controller", func() {
 })
 
 var startTestEnv = sync.OnceValue(func() error {
-	assets, err := utils.EnvtestAssets("../..")
+	assets, err := utils.EnvtestAssets()
 	if err != nil {
 		return err
 	}

@@ -74,11 +74,11 @@ func newEnvCommand() *cobra.Command {
 		Use:   "env",
 		Short: "Print the settings that go and kubectl need in your own shell",
 		Long: `Env prints lines for a POSIX shell. They set KUBECONFIG, so that kubectl and the chapters' programs act on
-the workshop's cluster and never on yours, and put the workshop's kubectl at the end of PATH. They also set
-CGO_ENABLED=0 and the flags in GOFLAGS with which the workshop builds everything. Otherwise your first "go run" would
-compile the same libraries again, which takes minutes. (go test -race needs CGO_ENABLED=1, and a debugger can't step
-into Kubernetes' packages with these flags.) If this folder brings its own Go and modules, for a machine without a
-network, these are used, too. scripts/workshop itself doesn't need any of this.`,
+the workshop's cluster and never on yours, put the workshop's kubectl at the end of PATH, and set KUBEBUILDER_ASSETS, in
+which tests find the API server. They also set CGO_ENABLED=0 and the flags in GOFLAGS with which the workshop builds
+everything. Otherwise your first "go run" would compile the same libraries again, which takes minutes. (go test -race
+needs CGO_ENABLED=1.) If this folder brings its own Go and modules, for a machine without a network, these are used,
+too. scripts/workshop itself doesn't need any of this.`,
 		Example: `  eval "$(./scripts/workshop env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -95,7 +95,7 @@ func exports(root, kubeconfig string) string {
 	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "export KUBECONFIG=%s\n", quote(kubeconfig))
-	for _, variable := range []string{"CGO_ENABLED", "GOFLAGS", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
+	for _, variable := range []string{"CGO_ENABLED", "GOFLAGS", "KUBEBUILDER_ASSETS", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
 		if value, isSet := os.LookupEnv(variable); isSet {
 			fmt.Fprintf(&lines, "export %s=%s\n", variable, quote(strings.TrimSpace(value)))
 		}

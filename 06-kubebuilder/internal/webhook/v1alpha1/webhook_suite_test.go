@@ -67,7 +67,7 @@ var _ = BeforeSuite(func() {
 
 	// +kubebuilder:scaffold:scheme
 
-	assets, err := utils.EnvtestAssets("../../..")
+	assets, err := utils.EnvtestAssets()
 	Expect(err).NotTo(HaveOccurred())
 	testEnv = &envtest.Environment{
 		BinaryAssetsDirectory: assets,

@@ -75,7 +75,7 @@ var _ = Describe("TDSet Webhook", func() {
 })
 
 var startTestEnv = sync.OnceValue(func() error {
-	assets, err := utils.EnvtestAssets("../../..")
+	assets, err := utils.EnvtestAssets()
 	if err != nil {
 		return err
 	}
