@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,6 +96,37 @@ func TestEachModuleHasOneVersion(t *testing.T) {
 			_, version, _ := strings.Cut(text, "\n"+match[2]+" ?= ")
 			version, _, _ = strings.Cut(version, "\n")
 			compare(makefile, match[1], version)
+		}
+	}
+}
+
+// VS Code's launch configurations debug every chapter's program, and a test that exists.
+func TestLaunchConfigurations(t *testing.T) {
+	var launch struct {
+		Configurations []struct {
+			Program string
+			Args    []string
+		}
+		Inputs []struct{ Options []string }
+	}
+	if err := json.Unmarshal([]byte(read(t, ".vscode/launch.json")), &launch); err != nil {
+		t.Fatal(err)
+	}
+	programs := launch.Inputs[0].Options
+	for i, chapter := range allChapters(t) {
+		if i >= len(programs) || !strings.HasPrefix(programs[i]+"/", chapter.Name+"/") {
+			t.Fatalf("launch.json offers %q, but the next chapter is %s", programs, chapter.Name)
+		}
+		if !strings.Contains(read(t, programs[i]+"/main.go"), "\nfunc main() {") {
+			t.Errorf("launch.json offers %s, which is no program", programs[i])
+		}
+	}
+	one := launch.Configurations[2]
+	test, sentence, _ := strings.Cut(one.Args[1], "/")
+	tests := read(t, strings.TrimPrefix(one.Program, "${workspaceFolder}/")+"/foo_controller_test.go")
+	for _, part := range []string{"func " + strings.Trim(test, "^$") + "(", strings.ReplaceAll(strings.Trim(sentence, "^$"), "_", " ")} {
+		if !strings.Contains(tests, part) {
+			t.Errorf("launch.json debugs a test that doesn't exist: no %q", part)
 		}
 	}
 }
