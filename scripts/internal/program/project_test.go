@@ -96,7 +96,7 @@ func TestMigrationStages(t *testing.T) {
 }
 
 // Alerts fire when they should. The first time, this downloads promtool and compiles it, which takes
-// ten minutes of CPU, about as much as the whole default suite. So only CI runs it.
+// more than ten minutes of CPU: more than the whole default suite. So only CI runs it.
 func TestAlerts(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "make", "-C", projectDir("07-tdset-operator"), "test-alerts")
 	if output, err := command.CombinedOutput(); err != nil {
