@@ -14,8 +14,8 @@ import (
 
 // A reader copies an operator out of the clone and renames it with the commands in
 // scripts/docs/copying.md. Here, they run outside of the clone and without a network, so nothing in
-// the copy can depend on the course. Tests that start an API server are left out, because the
-// chapter has run them.
+// the copy can depend on the course. Tests that need an API server are left out, because the chapter
+// has run them.
 func TestCopying(t *testing.T) {
 	page, err := os.ReadFile("../docs/copying.md")
 	if err != nil {
@@ -32,11 +32,11 @@ func TestCopying(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(clone, "LICENSE"), nil, 0o600))
 			caches, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE").Output()
 			must(t, err)
-			folders := strings.Fields(string(caches))
+			folders := strings.Split(string(caches), "\n")
 			typed := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", commands)
 			typed.Dir = clone
 			typed.Env = append(os.Environ(), "HOME="+home, "GOCACHE="+folders[0], "GOMODCACHE="+folders[1],
-				"GOWORK=", "GOPROXY=off", "GOFLAGS=-short "+os.Getenv("GOFLAGS"))
+				"GOWORK=", "GOPROXY=off", "GOFLAGS=-short "+os.Getenv("GOFLAGS"), "TEST_KUBECONFIG=")
 			if output, err := typed.CombinedOutput(); err != nil {
 				t.Fatalf("the commands of scripts/docs/copying.md: %v\n%s", err, output)
 			}
