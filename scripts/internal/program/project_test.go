@@ -95,8 +95,8 @@ func TestMigrationStages(t *testing.T) {
 	}
 }
 
-// Alerts fire when they should. The first time, this downloads promtool and compiles it, which takes
-// more than ten minutes of CPU: more than the whole default suite. So only CI runs it.
+// Alerts fire when they should. Without $PROMTOOL, this would compile promtool, which takes longer than
+// the whole default suite.
 func TestAlerts(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "make", "-C", projectDir("07-tdset-operator"), "test-alerts")
 	if output, err := command.CombinedOutput(); err != nil {
