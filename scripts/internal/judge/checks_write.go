@@ -196,7 +196,10 @@ func upgradesQuietly(s *scenario) {
 	s.binary = s.config.From
 	s.start()
 	for _, sample := range s.samples {
-		s.needs(s.becomes(s.create(s.renamed(sample, sample.GetName()))))
+		created := s.create(s.renamed(sample, sample.GetName()))
+		if err := s.becomes(created); err != nil {
+			s.unable("the older version doesn't do its work: %s; %s", plain(err), s.diagnosis(created)[0].Text)
+		}
 	}
 	for i, m := range s.config.Mutations {
 		s.mutate(s.ready(fmt.Sprintf("mutated-%d", i))[0], m)
