@@ -132,7 +132,7 @@ func TestEachFailureDoublesThePause(t *testing.T) {
 // Three hundred keys fail at the same moment, because the API server is down. When is the last one
 // retried?
 func TestManyFailingKeys(t *testing.T) {
-	for _, test := range []struct { // in the order in which the README shows them
+	for _, test := range []struct {
 		queue    string
 		newQueue func() workqueue.TypedRateLimitingInterface[types.NamespacedName]
 		want     time.Duration

@@ -39,7 +39,7 @@ type realCluster struct {
 func newRealCluster(t *testing.T) *realCluster {
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if kubeconfig == "" {
-		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
+		t.Skip("set TEST_KUBECONFIG to the path of the kubeconfig of a disposable cluster")
 	}
 	config, err := loadConfig(kubeconfig)
 	must(t, err)

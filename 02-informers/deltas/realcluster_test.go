@@ -73,7 +73,7 @@ func TestACutWatch(t *testing.T) {
 func newNamespace(t *testing.T) (corev1client.ConfigMapInterface, *cache.ListWatch) {
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if kubeconfig == "" {
-		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
+		t.Skip("set TEST_KUBECONFIG to the path of the kubeconfig of a disposable cluster")
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	must(t, err)

@@ -12,7 +12,7 @@ import (
 func TestWays(t *testing.T) {
 	kubeconfig := os.Getenv("TEST_KUBECONFIG")
 	if kubeconfig == "" {
-		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
+		t.Skip("set TEST_KUBECONFIG to the path of the kubeconfig of a disposable cluster")
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

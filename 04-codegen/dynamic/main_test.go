@@ -45,7 +45,7 @@ func TestIntegrationRunNamesTheResourceThatDoesNotExist(t *testing.T) {
 func kubeconfig(t *testing.T) string {
 	path := os.Getenv("TEST_KUBECONFIG")
 	if path == "" {
-		t.Skip("set TEST_KUBECONFIG, for example to $(./scripts/workshop kubeconfig)")
+		t.Skip("set TEST_KUBECONFIG to the path of the kubeconfig of a disposable cluster")
 	}
 	return path
 }

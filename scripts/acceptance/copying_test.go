@@ -36,7 +36,8 @@ func TestCopying(t *testing.T) {
 			typed := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", commands)
 			typed.Dir = clone
 			typed.Env = append(os.Environ(), "HOME="+home, "GOCACHE="+folders[0], "GOMODCACHE="+folders[1],
-				"GOWORK=", "GOPROXY=off", "GOFLAGS=-short "+os.Getenv("GOFLAGS"), "TEST_KUBECONFIG=")
+				"GOWORK=", "GOPROXY=off", "GOFLAGS=-short "+os.Getenv("GOFLAGS"), "TEST_KUBECONFIG=",
+				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.c", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c")
 			if output, err := typed.CombinedOutput(); err != nil {
 				t.Fatalf("the commands of scripts/docs/copying.md: %v\n%s", err, output)
 			}

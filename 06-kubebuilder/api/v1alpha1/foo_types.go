@@ -6,7 +6,7 @@ import (
 )
 
 // controller-gen writes the CRD and the DeepCopy functions from these markers (make manifests
-// generate). README.md explains them. Comments become descriptions, which kubectl explain shows.
+// generate). Comments become descriptions, which kubectl explain shows.
 
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=foos

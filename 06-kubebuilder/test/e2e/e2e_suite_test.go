@@ -19,8 +19,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,12 +36,11 @@ const (
 	certManager = "https://github.com/cert-manager/cert-manager/releases/download/v1.21.1/cert-manager.yaml"
 )
 
-// The images of Pods that the tests create. A tag other than latest isn't pulled if the node has
-// it.
-const (
-	standIn     = "stand-in:e2e"
-	imagePolicy = "image-policy:dev" // see imagepolicy/manifests/program.yaml
-)
+const standIn = "stand-in:e2e"
+
+// images are those of Pods that the tests create, and their programs. A tag other than latest isn't
+// pulled if the node has it.
+var images = map[string]string{standIn: "./test/e2e/stand-in"}
 
 // image is the operator's.
 func image() string { return cmp.Or(os.Getenv("IMG"), "foo-operator:dev") }
@@ -98,7 +99,7 @@ func loadImages() error {
 	if err := do("make", cmp.Or(os.Getenv("DOCKER_BUILD"), "docker-build"), "IMG="+image()); err != nil {
 		return err
 	}
-	for tag, source := range map[string]string{standIn: "./test/e2e/stand-in", imagePolicy: "./imagepolicy"} {
+	for tag, source := range images {
 		program := filepath.Join("bin", "e2e", filepath.Base(source))
 		if err := do("env", "CGO_ENABLED=0", "GOOS=linux", "go", "build", "-o", program, source); err != nil {
 			return err
@@ -107,7 +108,8 @@ func loadImages() error {
 			return err
 		}
 	}
-	load := append(strings.Fields(cmp.Or(os.Getenv("KIND"), "kind")), "load", "docker-image", "--name", os.Getenv("KIND_CLUSTER"), image(), standIn, imagePolicy)
+	load := append(strings.Fields(cmp.Or(os.Getenv("KIND"), "kind")), "load", "docker-image", "--name", os.Getenv("KIND_CLUSTER"), image())
+	load = slices.AppendSeq(load, maps.Keys(images))
 	return do(load[0], load[1:]...)
 }
 

@@ -15,6 +15,8 @@ const (
 	allowedImage  = "docker.io/library/" + standIn
 )
 
+func init() { images["image-policy:dev"] = "./imagepolicy" } // see imagepolicy/manifests/program.yaml
+
 // The image policy in both forms: the API server calls the webhook's program through its Service, or
 // evaluates the policy itself.
 func TestTheImagePolicy(t *testing.T) {
