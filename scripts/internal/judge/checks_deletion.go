@@ -98,7 +98,7 @@ func nothingWhileDeleting(s *scenario) {
 	s.remove(metav1.DeletePropagationBackground, owned...)
 	s.needs(s.catchesUp("afterwards"))
 	for _, v := range s.created(began, sample) {
-		s.found(Error, []Evidence{v.evidence()}, "a %s is created for a sample that is being deleted", v.object.GetKind())
+		s.foundAlso(Error, []Evidence{v.evidence()}, "objects are created for a sample that is being deleted", v.object.GetKind())
 	}
 	s.foundLateFinalizers(deleted)
 	s.foundCrashes()

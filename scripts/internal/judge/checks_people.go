@@ -95,19 +95,24 @@ func (s *scenario) addForeign(object *unstructured.Unstructured) (added []string
 	return added
 }
 
-// provoke makes the operator write an owned object: by a mutation, and by drift.
+// provoke makes the operator write an owned object: by drift, and by a mutation, unless it may replace
+// the object by another one.
 func (s *scenario) provoke(sample, object *unstructured.Unstructured) {
-	if mutations := s.config.Mutations; len(mutations) > 0 { // whether it has its effect is another check's question
-		s.patch(sample, asJSON(mutations[0].Patch))
-		_ = s.soon(func() error { return s.hasEffect(sample, mutations[0]) })
-	}
-	if now := s.history.now(object); now != nil {
-		if drifts := s.drifts(now); len(drifts) > 0 {
-			s.interfere(sample, now, drifts[0])
-		}
+	for _, d := range s.drifts(object) {
+		s.interfere(sample, object, d)
 	}
 	s.pass(settled)
 	s.needs(s.settle())
+	isCounted := func(e Expectation) bool { return e.Count != nil }
+	for _, m := range s.config.Mutations {
+		if !slices.ContainsFunc(m.Expect, isCounted) {
+			s.patch(sample, asJSON(m.Patch))
+			_ = s.soon(func() error { return s.hasEffect(sample, m) }) // whether it has is another check's question
+			s.pass(settled)
+			s.needs(s.settle())
+			return
+		}
+	}
 }
 
 var replicas = leaf{path: []any{"spec", "replicas"}}

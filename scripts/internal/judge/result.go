@@ -156,7 +156,7 @@ func asJSON(value any) string {
 }
 
 // random matches what differs between two runs: the namespace, and how long it took.
-var random = regexp.MustCompile(`judge-[a-z0-9]{5}\b| \(after [^)]*\)`)
+var random = regexp.MustCompile(`judge-[a-z0-9]{5}\b-?| \(after [^)]*\)`)
 
 // plain is an error's text without that.
 func plain(err error) string { return random.ReplaceAllString(err.Error(), "") }
