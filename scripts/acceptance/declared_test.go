@@ -26,7 +26,9 @@ func TestEveryDeclarationHasATest(t *testing.T) {
 		tested[promise] = true
 	}
 	for _, check := range judge.All() {
-		tested[check.Name] = true
+		if check.Name != "upgrade" { // the judge's own tests have two versions
+			tested[check.Name] = true
+		}
 	}
 	declared := contract.Everything()
 	for _, promise := range declared {

@@ -5,6 +5,7 @@ package acceptance
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,13 +22,14 @@ func TestTDSetsFromAnOlderCRD(t *testing.T) {
 		s.becomesScheduled("a", 2)
 		s.operator.Stop()
 
+		strict := s.program.CRD
 		s.loosenCRD()
 		invalid := s.inVersion(with(tdsetObject("b", 1, office), "Mars/Olympus", "timeZone"))
 		_, err := s.objects().Create(s.Context(), invalid, metav1.CreateOptions{})
 		s.must(err)
 		s.patchTDSet("a", `{"spec":{"schedulingConfig":[
 			{"startTime":9,"endTime":24,"replica":3},{"startTime":9,"endTime":24,"replica":4}]}}`)
-		s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
+		s.must(s.kubectl.ApplyCRD(s.Context(), strict))
 
 		s.startAt(at(10, 30))
 		s.hasCondition("a", "Degraded", "True (InvalidSchedule)")
@@ -47,7 +49,8 @@ func TestTDSetsFromAnOlderCRD(t *testing.T) {
 	})
 }
 
-// loosenCRD applies the program's CRD without its rules, like an older one.
+// loosenCRD applies the program's CRD without its rules, like an older one. From now on, that is the
+// scenario's CRD.
 func (s *scenario) loosenCRD() {
 	s.Helper()
 	content, err := os.ReadFile(s.program.CRD)
@@ -58,7 +61,9 @@ func (s *scenario) loosenCRD() {
 	loose, err := yaml.Marshal(crd)
 	s.must(err)
 	delete(s.applied, s.Kind) // if this test fails, the next one applies the CRD again
-	s.must(s.kubectl.Apply(s.Context(), loose))
+	s.program.CRD = filepath.Join(s.TempDir(), "crd.yaml")
+	s.must(os.WriteFile(s.program.CRD, loose, 0o600))
+	s.must(s.kubectl.ApplyCRD(s.Context(), s.program.CRD))
 	s.eventually("the API server uses the CRD without its rules", func() error {
 		refused := s.inVersion(tdsetObject("loose", 1, window{9, 0, 1}, window{9, 0, 2}))
 		_, err := s.objects().Create(s.Context(), refused, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
