@@ -260,7 +260,7 @@ func TestUpgrade(t *testing.T) {
 func TestTheCauseIsNamed(t *testing.T) {
 	t.Parallel()
 	results := judgedWith(t, "it elects a leader", 2*time.Second, time.Second, "converge", "drift", "start-without-crd")
-	first := fmt.Sprintf("%+v", results[0].Findings)
+	first := fmt.Sprintf("%+v", results[0].Findings[0].Evidence)
 	for _, want := range []string{
 		"leader election can't start", "exits: exit status 1", "unable to find leader election namespace",
 	} {
