@@ -139,8 +139,11 @@ func (s *scenario) foundWrites(writes []audit.Request, what, when string) {
 
 // hasChanged reports whether a write has changed something. If the API server finds nothing to change,
 // it answers with the version that the object had before, which is in the body of a PUT, or was seen
-// earlier. An Event is always something new.
+// earlier. An Event is always something new, and a refused write never.
 func (s *scenario) hasChanged(write audit.Request) bool {
+	if write.Code >= 300 {
+		return false
+	}
 	var sent metav1.PartialObjectMetadata
 	if json.Unmarshal([]byte(audit.Readable(write.Body)), &sent) == nil && sent.ResourceVersion != "" {
 		return sent.ResourceVersion != write.ResourceVersion
