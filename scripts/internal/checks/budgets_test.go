@@ -64,7 +64,7 @@ func compareWithBudgets(t *testing.T, all []chapters.Chapter, budgets map[string
 
 // The budgets of scripts/: lines of Go, and folders with Go. They may only become smaller.
 const (
-	mostLines     = 21700
+	mostLines     = 21450
 	mostTestLines = 15000
 	mostFolders   = 28
 )
