@@ -18,6 +18,8 @@ import (
 var (
 	newMetric = promauto.With(metrics.Registry) // makes metrics that are served
 
+	gaugeValue = map[bool]float64{true: 1, false: 0} // of a gauge that is on or off
+
 	desiredReplicas   = newGauge("tdset_desired_replicas", "Replicas that the TDSet's schedule asks for now.")
 	availableReplicas = newGauge("tdset_available_replicas", "Replicas of the TDSet's Deployment that are available.")
 	degraded          = newGauge("tdset_degraded", "1 if the TDSet's condition Degraded is True, otherwise 0.")

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	schedulev2 "example.com/operators/07-tdset-operator/api/v2"
 	"example.com/operators/07-tdset-operator/internal/schedule"
@@ -53,11 +52,10 @@ func (o observation) want() int32 {
 func (r *TDSetReconciler) syncStatus(ctx context.Context, tdset *schedulev2.TDSet, seen observation, now time.Time) error {
 	status := desiredStatus(tdset, seen, metav1.NewTime(now))
 	isDegraded := meta.IsStatusConditionTrue(status.Conditions, conditionDegraded)
-	degraded.WithLabelValues(tdset.Namespace, tdset.Name).Set(map[bool]float64{true: 1}[isDegraded])
+	degraded.WithLabelValues(tdset.Namespace, tdset.Name).Set(gaugeValue[isDegraded])
 	if equality.Semantic.DeepEqual(tdset.Status, status) {
 		return nil
 	}
-	ctrl.LoggerFrom(ctx).V(2).Info("Updating the status", "window", status.ActiveWindow)
 	if err := r.updateStatus(ctx, tdset, status); err != nil {
 		return fmt.Errorf("update the status: %w", err)
 	}

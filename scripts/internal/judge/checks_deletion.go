@@ -157,7 +157,7 @@ func (s *scenario) foundLeft(
 }
 
 func namespaceIsDeleted(s *scenario) {
-	if s.isGlobal {
+	if s.isClusterScoped {
 		s.skip("%s has no namespace", title(s.samples[0]))
 	}
 	samples := s.startWith("storm-1", "storm-2", "storm-3")

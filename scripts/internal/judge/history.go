@@ -39,7 +39,7 @@ type history struct {
 func (s *scenario) follow() {
 	s.history = &history{present: map[types.UID]*unstructured.Unstructured{}}
 	namespace := s.namespace
-	if s.isGlobal {
+	if s.isClusterScoped {
 		namespace = metav1.NamespaceAll
 	}
 	s.must(operator.Follow(s.ctx, s.dynamic, namespace, s.watched(), s.history.add))

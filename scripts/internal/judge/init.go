@@ -122,7 +122,7 @@ func (s *scenario) explore(d *draft) {
 func (s *scenario) createdKinds() (kinds []Kind) {
 	for _, write := range s.writes(time.Time{}) {
 		creates := write.Code < 300 && (write.Verb == "create" || write.IsApply())
-		isElsewhere := write.Namespace != s.namespace && !s.isGlobal
+		isElsewhere := write.Namespace != s.namespace && !s.isClusterScoped
 		if !creates || isElsewhere || strings.Contains(write.Resource, "/") {
 			continue
 		}

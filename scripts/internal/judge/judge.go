@@ -65,7 +65,7 @@ type judge struct {
 	// The resources of the samples, and those of the objects that they own.
 	ofSamples, ofOwned []schema.GroupVersionResource
 	// The samples have no namespace. Then each check sees the whole cluster, and runs alone.
-	isGlobal bool
+	isClusterScoped bool
 	// The check converge has run, and the first sample doesn't become ready.
 	fails atomic.Bool
 }
@@ -130,7 +130,7 @@ func newJudge(ctx context.Context, o Options) (*judge, error) {
 func (j *judge) isNamespaced() bool {
 	given := slices.AppendSeq(slices.Clone(j.command), maps.Values(j.config.Env))
 	isTold := func(text string) bool { return strings.Contains(text, "{namespace}") }
-	return !j.isGlobal && slices.ContainsFunc(given, isTold)
+	return !j.isClusterScoped && slices.ContainsFunc(given, isTold)
 }
 
 // longest bounds every check.

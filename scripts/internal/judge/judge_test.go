@@ -50,8 +50,8 @@ func judgedAfter(
 	switch name {
 	case "it scales what an autoscaler has scaled":
 		manifests = changed(t, manifests, fooVersion.Group, optionalGroup, "default: 1", "")
-	case isGlobal:
-		manifests = changed(t, manifests, fooVersion.Group, globalGroup, "scope: Namespaced", "scope: Cluster",
+	case clusterScoped:
+		manifests = changed(t, manifests, fooVersion.Group, clusterScopedGroup, "scope: Namespaced", "scope: Cluster",
 			"name: example-foo\n", "name: example-foo\n  labels: {namespace: \"{namespace}\"}\n")
 	}
 	testkit.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
@@ -292,7 +292,7 @@ func TestNoBugIsFound(t *testing.T) {
 // are fewer here.
 func TestNoBugIsFoundWithoutNamespaces(t *testing.T) {
 	t.Parallel()
-	foundNothing(t, judgedWith(t, isGlobal, limitOfCorrect, limitOfCorrect, "converge", "mutations", "drift", "names",
+	foundNothing(t, judgedWith(t, clusterScoped, limitOfCorrect, limitOfCorrect, "converge", "mutations", "drift", "names",
 		"taken-name", "refusals", "delete-foreground", "delete-held", "delete-namespace", "conditions", "F5"))
 }
 

@@ -49,9 +49,9 @@ func (j *judge) learnKinds() error {
 			return err
 		}
 		if len(j.ofSamples) == 0 {
-			j.isGlobal = !hasNamespace(mapping)
+			j.isClusterScoped = !hasNamespace(mapping)
 		}
-		if !j.isGlobal && !hasNamespace(mapping) {
+		if !j.isClusterScoped && !hasNamespace(mapping) {
 			return problem.New("%s has no namespace, but %s has", kind.Kind, j.samples[0].GetKind()).
 				ToDo("leave it out: the judge looks at objects in the sample's namespace only")
 		}

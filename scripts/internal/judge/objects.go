@@ -45,7 +45,7 @@ func (s *scenario) renamed(original *unstructured.Unstructured, name string) *un
 	content := strings.ReplaceAll(asJSON(original.Object), "{namespace}", s.namespace)
 	sample := &unstructured.Unstructured{}
 	s.must(sample.UnmarshalJSON([]byte(content)))
-	if s.isGlobal {
+	if s.isClusterScoped {
 		prefix := s.namespace + "-"
 		name = prefix + strings.TrimPrefix(name, prefix)
 		name = name[:min(len(name), len(longName))]

@@ -76,11 +76,11 @@ func (f Finding) String() string {
 func together(findings []Finding) (all []Finding) {
 	for _, finding := range findings {
 		i := slices.IndexFunc(all, func(f Finding) bool { return f.What == finding.What && len(f.Where) > 0 })
-		switch {
-		case i < 0:
+		if i < 0 {
 			all = append(all, finding)
 			continue
-		case finding.Severity == Error:
+		}
+		if finding.Severity == Error {
 			all[i].Severity = Error
 		}
 		if !slices.Contains(all[i].Where, finding.Where[0]) {

@@ -102,7 +102,7 @@ func (s *scenario) tidy() {
 
 // isOwnSample reports whether an object is one of this scenario's samples without a namespace.
 func (s *scenario) isOwnSample(object *unstructured.Unstructured) bool {
-	return s.isGlobal && strings.HasPrefix(object.GetName(), s.namespace+"-") &&
+	return s.isClusterScoped && strings.HasPrefix(object.GetName(), s.namespace+"-") &&
 		slices.Contains(s.ofSamples, s.mapping(object).Resource)
 }
 

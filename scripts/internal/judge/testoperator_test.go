@@ -57,15 +57,15 @@ var (
 	configMapResource  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
-// optionalGroup is the API group of Foos whose replicas have no default, and globalGroup that of Foos
+// optionalGroup is the API group of Foos whose replicas have no default, and clusterScopedGroup that of Foos
 // without a namespace, which name it in a label.
 const (
-	optionalGroup = "optional.example.com"
-	globalGroup   = "global.example.com"
+	optionalGroup      = "optional.example.com"
+	clusterScopedGroup = "clusterscoped.example.com"
 )
 
-// isGlobal makes the operator look at Foos without a namespace. It is no bug.
-const isGlobal = "its Foos have no namespace"
+// clusterScoped makes the operator look at Foos without a namespace. It is no bug.
+const clusterScoped = "its Foos have no namespace"
 
 // namespaceOf returns the namespace of a Foo's Deployment.
 func namespaceOf(foo *unstructured.Unstructured) string {
@@ -93,8 +93,8 @@ func run(bug, kubeconfig, namespace string) error {
 	switch bug {
 	case "it scales what an autoscaler has scaled":
 		fooVersion.Group = optionalGroup
-	case isGlobal:
-		fooVersion.Group, namespace = globalGroup, metav1.NamespaceAll
+	case clusterScoped:
+		fooVersion.Group, namespace = clusterScopedGroup, metav1.NamespaceAll
 	}
 	fooResource.Group = fooVersion.Group
 	client, err := dynamic.NewForConfig(config)
@@ -173,7 +173,7 @@ func (o *operator) enqueueFoo(object any) {
 	if owner := metav1.GetControllerOf(deployment); owner != nil {
 		foo = owner.Name
 	}
-	if o.bug != isGlobal {
+	if o.bug != clusterScoped {
 		foo = deployment.GetNamespace() + "/" + foo
 	}
 	o.queue.Add(foo)

@@ -72,8 +72,8 @@ func runsGenerators(path string) bool { return strings.HasSuffix(path, "/hack") 
 // hasConcurrency reports whether the chapter's program has workers, which run beside its informers.
 func hasConcurrency(chapter chapters.Chapter) bool { return chapter.Number() >= "03" }
 
-// testScripts tests what belongs to no chapter. Web pages need a browser, so they are tested in CI and by
-// hand. Alerts need promtool. tests runs TestThreeBugsAreFound, and TestPagePictures is for authors.
+// testScripts tests what belongs to no chapter. Web pages need a browser, so they are tested in CI and
+// by hand. Alerts need promtool. tests runs TestThreeBugsAreFound, and TestPagePictures is for authors.
 func (s *Suite) testScripts(ctx context.Context, step *ui.Step) (string, error) {
 	skip := "TestThreeBugsAreFound|TestPagePictures"
 	if os.Getenv("CI") == "" {
