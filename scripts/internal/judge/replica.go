@@ -4,7 +4,6 @@ package judge
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +33,12 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 	s.must(err)
 	s.cleanup(behind.Close)
 	do(behind.Proxy)
+	metrics, err := operator.FreePort()
+	s.must(err)
+	probes, err := operator.FreePort()
+	s.must(err)
 	replace := strings.NewReplacer("{kubeconfig}", kubeconfig, "{namespace}", s.namespace,
-		"{metrics}", s.freePort(), "{probes}", s.freePort()).Replace
+		"{metrics}", metrics, "{probes}", probes).Replace
 	var args []string
 	for _, arg := range slices.Concat(s.command[1:], more) {
 		args = append(args, replace(arg))
@@ -66,16 +69,6 @@ func (s *scenario) foundCrashes() {
 	if crashes := s.crashes(); len(crashes) > 0 {
 		s.found(Error, crashes, "the operator exits unexpectedly")
 	}
-}
-
-// freePort returns a port of the loopback interface that nobody uses now.
-func (s *scenario) freePort() string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	s.must(err)
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	s.must(err)
-	return port
 }
 
 // usage is what an operator has used, in all or for each of some objects.

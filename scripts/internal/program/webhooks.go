@@ -82,12 +82,11 @@ func NewLocalWebhooks(dir string) (*LocalWebhooks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate for webhooks: %w", err)
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(webhookHost, "0"))
+	port, err := operator.FreePort()
 	if err != nil {
 		return nil, fmt.Errorf("port for webhooks: %w", err)
 	}
-	defer listener.Close()
-	return &LocalWebhooks{dir, listener.Addr().String(), certificate}, nil
+	return &LocalWebhooks{dir, net.JoinHostPort(webhookHost, port), certificate}, nil
 }
 
 // Flags are what the program must be started with.
