@@ -71,27 +71,27 @@ func TestAKeyIsProcessedByOneWorkerAtATime(t *testing.T) {
 // doesn't cancel the retry.
 func TestAWaitingKeyIsAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
+		var calls atomic.Int32
 		c := newWork(t, 1, func(context.Context, *samplecontrollerv1alpha1.Foo) error {
-			if calls++; calls == 1 {
+			if calls.Add(1) == 1 {
 				return errDiskFull
 			}
 			return nil
 		})
 		defer c.startWorkers(1)()
 		synctest.Wait()
-		if calls != 1 {
+		if calls := calls.Load(); calls != 1 {
 			t.Fatalf("before the retry, the key was processed %d times, want 1", calls)
 		}
 
 		c.handleFoo(t.Context(), aFoo("0", "", 1))
 		synctest.Wait()
-		if calls != 2 {
+		if calls := calls.Load(); calls != 2 {
 			t.Errorf("after an event, the key was processed %d times, want 2", calls)
 		}
 		time.Sleep(shortestBackoff)
 		synctest.Wait()
-		if calls != 3 {
+		if calls := calls.Load(); calls != 3 {
 			t.Errorf("after the backoff, the key was processed %d times, want 3", calls)
 		}
 	})
