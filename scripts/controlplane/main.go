@@ -1,6 +1,7 @@
 // Command controlplane is a whole cluster in one program: etcd, the Kubernetes API server, controller
-// manager and scheduler, kwok, which simulates nodes, and kubectl. It becomes the one that it is
-// called as (its first argument, as in busybox), so that one program has to be linked, and not six.
+// manager and scheduler, kwok, which simulates nodes, and the clients kubectl and etcdctl. It becomes
+// the one that it is called as (its first argument, as in busybox), so that only one program has to be
+// linked.
 // Each process is still one of them. Called as "stages", it prints the YAML with which kwok makes
 // nodes and Pods ready.
 package main
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"go.etcd.io/etcd/etcdctl/v3/ctlv3"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -35,6 +37,8 @@ func main() {
 	switch component := filepath.Base(os.Args[0]); component {
 	case "etcd":
 		etcdmain.Main(os.Args)
+	case "etcdctl":
+		ctlv3.MustStart()
 	case "kube-apiserver":
 		runKubernetes(apiserver.NewAPIServerCommand())
 	case "kube-controller-manager":

@@ -16,9 +16,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
-	k8sversion "k8s.io/apimachinery/pkg/util/version"
 
-	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -31,7 +29,7 @@ func newDoctorCommand() *cobra.Command {
 what will get in the way and how to fix it. Its exit code is 1 if it finds a problem; a warning ("!") can wait.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			m := observe(command.Context(), theRoot(), simulated())
+			m := observe(command.Context(), theRoot())
 			problems := 0
 			for _, check := range machineChecks() {
 				found := check(m)
@@ -72,38 +70,28 @@ func bad(what, fix string) finding  { return finding{markBad, what, fix} }
 
 // machine is what doctor observes.
 type machine struct {
-	root      string
-	goEnv     map[string]string // `go env` in the root; nil: go can't be run
-	goNeeded  string            // scripts/go.mod's go line
-	kubectl   string            // the version of the kubectl in PATH; "": there is none
-	server    string            // the version of the cluster's API server
-	ours      string            // the cluster's kubeconfig
-	env       func(string) string
-	has       func(program string) bool
-	built     bool // the control plane is
-	clusterUp bool
-	fullDisk  error
-	memory    uint64 // available, bytes
+	goEnv    map[string]string // `go env` in the root; nil: go can't be run
+	goNeeded string            // the go line of scripts/controlplane/go.mod
+	ours     string            // the cluster's kubeconfig
+	env      func(string) string
+	has      func(program string) bool
+	built    bool // the control plane is
+	fullDisk error
+	memory   uint64 // available, bytes
 }
 
-func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
+func observe(ctx context.Context, root string) machine {
 	m := machine{
-		root: root,
 		env:  os.Getenv,
 		has:  func(program string) bool { _, err := exec.LookPath(program); return err == nil },
 		ours: theCluster().Kubeconfig(),
 	}
-	m.goNeeded, m.server = versions(filepath.Join(root, "scripts", "controlplane", "go.mod"))
+	m.goNeeded = goVersion(filepath.Join(root, "scripts", "controlplane", "go.mod"))
 	goEnv := exec.CommandContext(ctx, "go", "env", "-json")
 	goEnv.Dir = root
 	goEnv.Env = append(os.Environ(), "GOTOOLCHAIN=local") // don't download another one
 	output, _ := goEnv.Output()
 	_ = json.Unmarshal(output, &m.goEnv) // it stays nil without output
-	var reported struct{ ClientVersion struct{ GitVersion string } }
-	output, _ = exec.CommandContext(ctx, "kubectl", "version", "--client", "--output=json").Output()
-	_ = json.Unmarshal(output, &reported)
-	m.kubectl = reported.ClientVersion.GitVersion
-
 	m.built, _ = theControlPlane().IsBuilt()
 	m.fullDisk = checkFree(root, neededInWorkshop, "for the control plane and the cluster's data")
 	if m.fullDisk == nil && !m.built && m.goEnv != nil {
@@ -112,7 +100,6 @@ func observe(ctx context.Context, root string, c *cluster.Cluster) machine {
 	if memory, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		m.memory = memory.Available
 	}
-	m.clusterUp, _ = c.Serves(ctx)
 	return m
 }
 
@@ -133,19 +120,14 @@ func checkFree(dir string, needed uint64, purpose string) error {
 	return fmt.Errorf("the disk of %s has %.1f GiB left, %.1f GiB are needed %s", dir, left, need, purpose)
 }
 
-// versions returns those of Go and of Kubernetes that the control plane's go.mod asks for.
-func versions(path string) (goVersion, kubernetes string) {
+// goVersion returns the version of Go that a go.mod asks for.
+func goVersion(path string) string {
 	content, _ := os.ReadFile(path)
 	file, err := modfile.ParseLax(path, content, nil)
 	if err != nil || file.Go == nil {
-		return "", ""
+		return ""
 	}
-	for _, required := range file.Require {
-		if required.Mod.Path == "k8s.io/kubernetes" {
-			kubernetes = required.Mod.Version
-		}
-	}
-	return file.Go.Version, kubernetes
+	return file.Go.Version
 }
 
 // machineChecks lists all checks, for the most common problems first.
@@ -154,17 +136,15 @@ func machineChecks() []func(machine) finding {
 		checkGo,
 		needsTool("git", "diffs between your work and the course's can't be shown"),
 		needsTool("make", "chapters 06 and 07 and their tests need it"),
-		checkKubectl, checkKubeconfig, checkCluster, checkDisk, checkMemory,
+		checkKubeconfig, checkDisk, checkMemory,
 	}
 }
 
 func checkGo(m machine) finding {
 	const fix = "install it from https://go.dev/dl/"
 	switch got := m.goEnv["GOVERSION"]; {
-	case m.goEnv == nil && !m.has("go"):
-		return bad("there is no go command in PATH", fix)
 	case m.goEnv == nil:
-		return bad("the go command fails: see what \"go env\" reports", fix)
+		return bad("the go command isn't in PATH, or it fails: see what \"go env\" reports", fix)
 	case strings.Contains(m.goEnv["GOFLAGS"], "-mod=vendor"):
 		return bad("GOFLAGS has -mod=vendor, but the course doesn't vendor its modules", "unset GOFLAGS; go env -u GOFLAGS")
 	case version.Compare(got, "go"+m.goNeeded) >= 0:
@@ -187,21 +167,6 @@ func needsTool(name, without string) func(machine) finding {
 	}
 }
 
-func checkKubectl(m machine) finding {
-	if m.kubectl == "" {
-		return ok("kubectl isn't installed, but the workshop has its own (workshop env)")
-	}
-	got, gotErr := k8sversion.ParseSemantic(m.kubectl)
-	server, err := k8sversion.ParseSemantic(m.server)
-	if gotErr == nil && err == nil && (got.Minor()+1 < server.Minor() || got.Minor() > server.Minor()+1) {
-		ours := filepath.Join(m.root, ".workshop", "bin")
-		const text = "kubectl is %s, and the API server %s: kubectl supports one minor version of difference"
-		return warn(fmt.Sprintf(text, m.kubectl, m.server), fmt.Sprintf(
-			"put the workshop's kubectl before it, once the cluster has been up:\n    export PATH=\"%s:$PATH\"", ours))
-	}
-	return ok("kubectl is " + m.kubectl)
-}
-
 // checkKubeconfig finds out on which cluster kubectl and the chapters' programs act.
 func checkKubeconfig(m machine) finding {
 	const fix = "in each terminal:\n    eval \"$(./scripts/workshop env)\""
@@ -216,13 +181,6 @@ func checkKubeconfig(m machine) finding {
 	}
 }
 
-func checkCluster(m machine) finding {
-	if m.clusterUp {
-		return ok("the cluster is up")
-	}
-	return ok("the cluster isn't up: ./scripts/workshop up starts it")
-}
-
 func checkDisk(m machine) finding {
 	if m.fullDisk != nil {
 		return bad(m.fullDisk.Error(),
@@ -233,13 +191,9 @@ func checkDisk(m machine) finding {
 
 func checkMemory(m machine) finding {
 	what := fmt.Sprintf("%.1f GiB of memory are available", float64(m.memory)/gib)
-	const fix = "close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB"
-	switch {
-	case m.memory >= 2*gib, m.clusterUp && m.memory >= gib:
+	if m.memory >= 2*gib {
 		return ok(what)
-	case m.memory >= gib:
-		return warn(what+", 2 are recommended", fix)
-	default:
-		return bad(what+", 2 are needed", fix)
 	}
+	return warn(what+", 2 are recommended",
+		"close other programs: a cluster takes 0.6 GiB, building the control plane up to 2 GiB")
 }

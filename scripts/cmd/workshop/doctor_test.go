@@ -11,7 +11,6 @@ const ourKubeconfig = "/home/me/operators/.workshop/clusters/workshop/kubeconfig
 // healthy is a machine without any problem.
 func healthy() machine {
 	return machine{
-		root: "/home/me/operators",
 		ours: ourKubeconfig,
 		env: func(name string) string {
 			if name == "KUBECONFIG" {
@@ -21,8 +20,6 @@ func healthy() machine {
 		},
 		goEnv:    map[string]string{"GOVERSION": "go1.26.8"},
 		goNeeded: "1.26.0",
-		kubectl:  "v1.36.3",
-		server:   "v1.37.2",
 		has:      func(string) bool { return true },
 		memory:   8 * gib,
 	}
@@ -45,10 +42,7 @@ func TestDoctor(t *testing.T) {
 		check  func(machine) finding
 		want   string // the mark, and a part of the sentence
 	}{
-		"no Go": {
-			func(m *machine) { m.goEnv, m.has = nil, func(string) bool { return false } }, checkGo, "✗ no go command",
-		},
-		"a go command that fails":  {func(m *machine) { m.goEnv = nil }, checkGo, "✗ the go command fails"},
+		"no Go":                    {func(m *machine) { m.goEnv = nil }, checkGo, "✗ the go command isn't in PATH"},
 		"an old Go that downloads": {func(m *machine) { m.goEnv["GOVERSION"] = "go1.24.1" }, checkGo, "! go1.24.1"},
 		"an old Go that may not download": {
 			func(m *machine) {
@@ -58,24 +52,15 @@ func TestDoctor(t *testing.T) {
 		"no make": {
 			func(m *machine) { m.has = func(p string) bool { return p != "make" } }, needsTool("make", "06"), "! make",
 		},
-		"no kubectl":     {func(m *machine) { m.kubectl = "" }, checkKubectl, "✓ has its own"},
-		"an old kubectl": {func(m *machine) { m.kubectl = "v1.28.2-gke.100" }, checkKubectl, "! v1.28.2-gke.100"},
-		"a kubectl two minor versions ahead": {
-			func(m *machine) { m.kubectl = "v1.39.0" }, checkKubectl, "! the API server v1.37.2",
-		},
 		"no KUBECONFIG": {func(m *machine) { m.env = env(nil) }, checkKubeconfig, "! ~/.kube/config"},
 		"another KUBECONFIG": {
 			func(m *machine) { m.env = env(map[string]string{"KUBECONFIG": "/etc/other"}) },
 			checkKubeconfig, "! /etc/other",
 		},
-		"a cluster that runs": {func(m *machine) { m.clusterUp = true }, checkCluster, "✓ the cluster is up"},
-		"no cluster":          {func(*machine) {}, checkCluster, "✓ isn't up"},
 		"a disk that is full": {
 			func(m *machine) { m.fullDisk = errors.New("1.0 GiB left") }, checkDisk, "✗ 1.0 GiB left",
 		},
-		"little memory":          {func(m *machine) { m.memory = 3 * gib / 2 }, checkMemory, "! 1.5 GiB"},
-		"little, a cluster runs": {func(m *machine) { m.memory, m.clusterUp = 3*gib/2, true }, checkMemory, "✓ 1.5 GiB"},
-		"no memory":              {func(m *machine) { m.memory = gib / 2 }, checkMemory, "✗ 0.5 GiB"},
+		"little memory": {func(m *machine) { m.memory = 3 * gib / 2 }, checkMemory, "! 1.5 GiB"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			m := healthy()

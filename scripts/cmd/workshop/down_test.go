@@ -58,6 +58,7 @@ func TestPurgeWithoutDocker(t *testing.T) {
 		".workshop/bin/etcd": "", ".workshop/kind/workshop/kubeconfig": "",
 	})
 	t.Setenv("WORKSHOP_ROOT", root)
+	t.Setenv(nodesVariable, "")
 	t.Setenv("PATH", t.TempDir())
 	if code := run(t.Context(), []string{"down", "--purge"}); code != exitFailed {
 		t.Errorf("exit code %d", code)

@@ -1,6 +1,6 @@
 package main
 
-// The commands kubectl, kubeconfig, env and audit, which give access to the cluster.
+// The commands kubectl, etcdctl, kubeconfig, env and audit, which give access to the cluster.
 
 import (
 	"cmp"
@@ -30,14 +30,45 @@ func newKubectlCommand() *cobra.Command {
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
-			k := cluster.KubectlFor(theRoot(), c)
-			kubectl := exec.Command(k.Binary, args...)
-			kubectl.Env = append(os.Environ(), k.Environment()...)
-			// kubectl replaces this process, so that it gets the terminal, pipes and signals.
-			err := syscall.Exec(k.Binary, append([]string{"kubectl"}, args...), kubectl.Environ())
-			return fmt.Errorf("running %s: %w", k.Binary, err)
+			return become("kubectl", args, cluster.KubectlFor(theRoot(), c).Environment())
 		},
 	}
+}
+
+func newEtcdctlCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "etcdctl ...",
+		Short: "Run etcdctl on the cluster's etcd",
+		Long: `Etcdctl shows objects as the API server has stored them, which the API server itself doesn't: it converts each
+object to the version that a client asks for. The keys of custom objects begin with /registry/GROUP/RESOURCE/.`,
+		Example:            `  ./scripts/workshop etcdctl get --prefix /registry/schedule.rs/tdsets/`,
+		DisableFlagParsing: true, // all flags are etcdctl's
+		RunE: func(command *cobra.Command, args []string) error {
+			c, isOurs := theCluster().(*cluster.Cluster)
+			if !isOurs {
+				return problem.New("cluster %q runs in containers, and its etcd can't be reached from here", theName()).
+					ToDo("use the cluster with simulated nodes: ./scripts/workshop --on kwok etcdctl ...")
+			}
+			if up, err := c.Serves(command.Context()); err != nil || !up {
+				return cmp.Or(err, notUp(c))
+			}
+			environment, err := c.EtcdctlEnvironment()
+			if err != nil {
+				return err
+			}
+			return become("etcdctl", args, environment)
+		},
+	}
+}
+
+// become replaces this process by a program in .workshop/bin, which gets the terminal, pipes and
+// signals.
+func become(name string, args, environment []string) error {
+	binary := filepath.Join(theRoot(), ".workshop", "bin", name)
+	command := exec.Command(binary)
+	command.Env = append(os.Environ(), environment...)
+	err := syscall.Exec(binary, append([]string{name}, args...), command.Environ())
+	return fmt.Errorf("running %s: %w", binary, err)
 }
 
 func newKubeconfigCommand() *cobra.Command {

@@ -21,7 +21,7 @@ const ControlPlaneFile = "controlplane"
 const stampFile = "." + ControlPlaneFile + ".stamp"
 
 // links are the names by which others call the control plane. The first two are for envtest.
-func links() []string { return []string{"etcd", "kube-apiserver", "kubectl"} }
+func links() []string { return []string{"etcd", "kube-apiserver", "kubectl", "etcdctl"} }
 
 // ControlPlaneFiles are all of its files in the folder Bin. With its stamp, which matches go.mod,
 // `up` knows that there is nothing to build.
