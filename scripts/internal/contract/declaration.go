@@ -69,6 +69,8 @@ func foos() Contract {
 	const cut = "a cut also ends the writes in flight, if there are any, and a failed write isn't retried until " +
 		"something else happens to the Foo"
 	const fresh = "it reads from the API server each time: always fresh, but one request each"
+	const lists = "it lists all Deployments for each Foo, so many Foos need more CPU time each; whether that is " +
+		"above the judge's limit depends on the machine"
 	const two = "there is no leader election, so two replicas do the same work at once"
 	return Contract{
 		Kind: chapters.Foo,
@@ -106,7 +108,7 @@ func foos() Contract {
 			"01": {
 				"F1": {sometimes, cut}, "F3": {conditional, idle}, "F4a": {notHeld, lost}, "F4b": {notHeld, lost},
 				"F4c": {notHeld, lost}, "F6c": {notTested, two}, "F7": {notHeld, two}, "F8": {notHeld, lost},
-				"reads": {notHeld, fresh}, "refusals": {notHeld, lost},
+				"reads": {notHeld, fresh}, "refusals": {notHeld, lost}, "cost": {sometimes, lists},
 			},
 			"02": {
 				"F1": {sometimes, cut}, "F3": {conditional, idle}, "F4a": {notHeld, lost}, "F4b": {conditional, tooMany},

@@ -18,13 +18,14 @@ import (
 func accessChecks() []Check {
 	return []Check{
 		{
-			Name:     "permissions",
-			Promise:  "the operator has every permission that it uses, and uses every permission that it has",
-			Why:      "A missing permission breaks the operator later, and an unnecessary one helps an attacker.",
-			Fix:      "Add the missing permissions to the Role. Remove the unused ones, or explain them in unusedPermissions.",
-			Lesson:   "03-workqueue/README.md",
-			requires: "permissions",
-			run:      permissionsAreUsed,
+			Name:      "permissions",
+			Promise:   "the operator has every permission that it uses, and uses every permission that it has",
+			Why:       "A missing permission breaks the operator later, and an unnecessary one helps an attacker.",
+			Fix:       "Add the missing permissions to the Role. Remove the unused ones, or explain them in unusedPermissions.",
+			Lesson:    "03-workqueue/README.md",
+			requires:  "permissions",
+			ofProgram: true,
+			run:       permissionsAreUsed,
 		},
 		{
 			Name:    "reads",
@@ -39,13 +40,13 @@ func accessChecks() []Check {
 
 // lifecycle takes samples through all that can happen to them. Other checks judge whether the
 // operator does its work, so most of the waits may fail here.
-func (s *scenario) lifecycle() {
+func (s *scenario) lifecycle(name string) {
 	var args []string
 	if s.config.SecondReplica != nil {
 		args = s.config.SecondReplica.Args // an election has permissions of its own
 	}
 	s.start(args...)
-	sample := s.ready("used")[0]
+	sample := s.ready(name)[0]
 	owned := s.owned(sample)
 	for _, m := range s.config.Mutations {
 		s.mutate(sample, m)
@@ -60,7 +61,7 @@ func (s *scenario) lifecycle() {
 	s.remove(metav1.DeletePropagationBackground, sample)
 	_ = s.soon(func() error { return s.areGone(sample) })
 	s.takeNames(owned)
-	s.create(s.sample("used"))
+	s.create(s.sample(name))
 	s.pass(2 * settled)
 	for _, r := range s.replicas {
 		r.Stop() // sends the recorded Events
@@ -68,7 +69,11 @@ func (s *scenario) lifecycle() {
 }
 
 func permissionsAreUsed(s *scenario) {
-	s.lifecycle()
+	for _, s.judge = range s.kinds { // the permissions are for all of them
+		s.follow()
+		s.lifecycle("used-" + strings.ToLower(s.samples[0].GetKind())) // in the same namespace
+		s.removeSamples(s.ctx)
+	}
 	usage := operator.Compare(s.permissions.Rules, s.requests(), s.config.UnusedPermissions)
 	s.measure("permissions: %d", len(usage.Granted))
 	for _, right := range slices.Sorted(maps.Keys(usage.Missing)) {

@@ -18,13 +18,14 @@ import (
 func costChecks() []Check {
 	return []Check{
 		{
-			Name:     "endpoints",
-			Promise:  "the endpoints for metrics and probes respond",
-			Why:      "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
-			Fix:      "Serve metrics and probes on the addresses in judge.yaml.",
-			Lesson:   "05-controller-runtime/more/production.md",
-			requires: "endpoints",
-			run:      endpointsRespond,
+			Name:      "endpoints",
+			Promise:   "the endpoints for metrics and probes respond",
+			Why:       "Without probes, nothing restarts an operator that hangs. Without metrics, nobody notices.",
+			Fix:       "Serve metrics and probes on the addresses in judge.yaml.",
+			Lesson:    "05-controller-runtime/more/production.md",
+			requires:  "endpoints",
+			ofProgram: true,
+			run:       endpointsRespond,
 		},
 		{
 			Name:     "cost",

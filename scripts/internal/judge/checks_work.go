@@ -71,12 +71,13 @@ func workChecks() []Check {
 			},
 		},
 		{
-			Name:    "sigterm",
-			Promise: "on SIGTERM, the operator exits with status 0 within the grace period",
-			Why:     "Otherwise, the kubelet kills it in the middle of its work.",
-			Fix:     "Pass a context that ends on SIGTERM to everything that runs and return from main when it has stopped.",
-			Lesson:  "01-raw-watch/README.md",
-			run:     endsOnSIGTERM,
+			Name:      "sigterm",
+			Promise:   "on SIGTERM, the operator exits with status 0 within the grace period",
+			Why:       "Otherwise, the kubelet kills it in the middle of its work.",
+			Fix:       "Pass a context that ends on SIGTERM to everything that runs and return from main when it has stopped.",
+			Lesson:    "01-raw-watch/README.md",
+			ofProgram: true,
+			run:       endsOnSIGTERM,
 		},
 	}
 }

@@ -183,7 +183,7 @@ func (f *flags) judge(command *cobra.Command, host Host, args []string) (report 
 	}
 	report.Operator = filepath.Base(args[0])
 	step := ui.New(os.Stderr).Start("judging " + report.Operator)
-	options.Progress = func(done int) { step.Update("%d of %d checks", done, len(options.Checks)) }
+	options.Progress = func(done, all int) { step.Update("%d of %d checks", done, all) }
 	report.Results, err = Run(command.Context(), options)
 	step.Drop()
 	if report.Results == nil {

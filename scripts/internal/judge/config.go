@@ -31,34 +31,32 @@ type Config struct {
 	Args              []string
 	Env               map[string]string
 	Manifests         []string
-	InNamespace       []string `yaml:"inNamespace"`
-	Permissions       Files
+	Permissions       []string
 	UnusedPermissions map[string]string `yaml:"unusedPermissions"`
-	Samples           []string
-	Unique            []string
-	Owns              []Kind
-	Ready             Ready
-	Mutations         []Mutation
-	BadInput          []Change          `yaml:"badInput"`
 	SecondReplica     *SecondReplica    `yaml:"secondReplica"`
 	Endpoints         map[string]string // URLs
-	Cost              []int
 	Limits            Limits
+	Managed           `yaml:",inline"`
+	// Others are further kinds that the operator manages: the other documents of judge.yaml.
+	Others []Managed `yaml:"-"`
 	// From is the program of an older version, which --from names, or "".
 	From string `yaml:"-"`
 }
 
-// Files are one or several files, in YAML a text or a list.
-type Files []string
-
-// UnmarshalYAML reads a text or a list.
-func (f *Files) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		*f = Files{node.Value}
-		return nil
-	}
-	return node.Decode((*[]string)(f))
+// Managed is what judge.yaml says about one kind that the operator manages.
+type Managed struct {
+	InNamespace []string `yaml:"inNamespace"`
+	Samples     []string
+	Unique      []string
+	Owns        []Kind
+	Ready       Ready
+	Mutations   []Mutation
+	BadInput    []Change `yaml:"badInput"`
+	Cost        []int
 }
+
+// kinds are all that the operator manages, in the order of judge.yaml.
+func (c *Config) kinds() []Managed { return append([]Managed{c.Managed}, c.Others...) }
 
 // Kind is a kind of objects.
 type Kind struct {
@@ -126,7 +124,13 @@ func Read(file string) (*Config, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	decoder.KnownFields(true)
 	err = decoder.Decode(config)
-	if err == nil || errors.Is(err, io.EOF) { // EOF: the file is empty
+	for err == nil {
+		var other Managed
+		if err = decoder.Decode(&other); err == nil {
+			config.Others = append(config.Others, other)
+		}
+	}
+	if errors.Is(err, io.EOF) {
 		err = errors.Join(config.validate(), config.findFiles(filepath.Dir(file)))
 	}
 	if err != nil {
@@ -146,26 +150,32 @@ func (c *Config) validate() error {
 	}
 	require(c.Version == "v1", "version must be v1")
 	require(len(c.Manifests) > 0, "manifests is missing")
-	require(len(c.Samples) > 0, "samples is missing")
-	require(len(c.Owns) > 0, "owns is missing")
-	require((c.Ready.Condition == "") != (c.Ready.CEL == nil), "ready needs either condition or cel")
 	require(c.Limits.Shutdown <= operator.Grace, "limits.shutdown is more than %v, after which the operator is killed",
 		operator.Grace)
-	for _, m := range c.Mutations {
-		require(len(m.Patch) > 0 && len(m.Expect) > 0, "mutation %q needs patch and expect", m.Name)
-		for _, e := range m.Expect {
-			require(e.Kind != "" && (e.CEL != nil || e.Count != nil), "mutation %q expects a kind, and cel or count", m.Name)
+	for _, managed := range c.kinds() {
+		require(len(managed.Samples) > 0, "samples is missing")
+		require(len(managed.Owns) > 0, "owns is missing")
+		require((managed.Ready.Condition == "") != (managed.Ready.CEL == nil), "ready needs either condition or cel")
+		for _, m := range managed.Mutations {
+			require(len(m.Patch) > 0 && len(m.Expect) > 0, "mutation %q needs patch and expect", m.Name)
+			for _, e := range m.Expect {
+				require(e.Kind != "" && (e.CEL != nil || e.Count != nil), "mutation %q expects a kind, and cel or count", m.Name)
+			}
 		}
-	}
-	for _, bad := range c.BadInput {
-		require(len(bad.Patch) > 0, "badInput %q needs a patch", bad.Name)
+		for _, bad := range managed.BadInput {
+			require(len(bad.Patch) > 0, "badInput %q needs a patch", bad.Name)
+		}
 	}
 	return errors.Join(errs...)
 }
 
 // findFiles makes all paths absolute.
 func (c *Config) findFiles(dir string) (err error) {
-	for _, paths := range [][]string{c.Manifests, c.InNamespace, c.Permissions, c.Samples} {
+	all := [][]string{c.Manifests, c.Permissions}
+	for _, managed := range c.kinds() {
+		all = append(all, managed.InNamespace, managed.Samples)
+	}
+	for _, paths := range all {
 		for i, path := range paths {
 			if !filepath.IsAbs(path) {
 				paths[i] = filepath.Join(dir, path)

@@ -51,11 +51,12 @@ var draftTemplate = template.Must(template.New("judge.yaml").Parse(draftText))
 // Init returns the text of a judge.yaml for the folder dir, and which requests the API server has
 // refused meanwhile. o.Config needs manifests and one sample.
 func Init(ctx context.Context, o Options, dir string) (judgeYAML string, refused []string, err error) {
-	j, err := newJudge(ctx, o)
+	kinds, err := newJudges(ctx, o)
 	if err != nil {
 		return "", nil, err
 	}
-	d := draft{Config: o.Config, Args: asJSON(o.Command[1:])}
+	j := kinds[0]
+	d := draft{Config: j.config, Args: asJSON(o.Command[1:])}
 	t := &attempt{ctx: ctx}
 	result := t.try(func() {
 		s := j.newScenario(t)

@@ -49,12 +49,13 @@ type Options struct {
 	// the check's namespace. 0 means two for each processor, because most checks wait most of the time.
 	Parallel int
 	// Progress is called when a check has ended, with the number of those that have. It may be nil.
-	Progress func(done int)
+	Progress func(done, all int)
 }
 
-// judge runs checks of one operator on one cluster.
+// judge runs checks of one kind that an operator manages, on one cluster.
 type judge struct {
-	config      *Config
+	kinds       []*judge // of all kinds, in the order of judge.yaml
+	config      *Config  // with this kind in Managed
 	command     []string
 	target      *rest.Config
 	client      kubernetes.Interface
@@ -67,32 +68,49 @@ type judge struct {
 	// The samples have no namespace. Then each check sees the whole cluster, and runs alone.
 	isClusterScoped bool
 	// The check converge has run, and the first sample doesn't become ready.
-	fails atomic.Bool
+	fails *atomic.Bool
 }
 
-// Run runs the checks, and returns their results in the same order. If it is interrupted, the error
-// says so, and the checks that haven't ended aren't judged. Without results, the error says why
-// nothing could be judged.
-func Run(ctx context.Context, o Options) ([]Result, error) {
-	j, err := newJudge(ctx, o)
+// Run runs the checks for each kind, and returns their results in the same order. If it is interrupted,
+// the error says so, and the checks that haven't ended aren't judged. Without results, the error says
+// why nothing could be judged.
+func Run(ctx context.Context, o Options) (results []Result, err error) {
+	kinds, err := newJudges(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]Result, len(o.Checks))
+	ofOthers := slices.DeleteFunc(slices.Clone(o.Checks), func(c Check) bool { return c.ofProgram })
+	all := len(o.Checks) + (len(kinds)-1)*len(ofOthers)
 	var done atomic.Int32
-	run := func(i int) {
-		results[i] = j.try(ctx, o.Checks[i])
+	ended := func() {
 		if n := int(done.Add(1)); o.Progress != nil {
-			o.Progress(n)
+			o.Progress(n, all)
 		}
 	}
-	limit := cmp.Or(o.Parallel, 2*runtime.NumCPU())
+	for i, kind := range kinds {
+		checks := o.Checks
+		if i > 0 {
+			checks = ofOthers
+		}
+		results = append(results, kind.run(ctx, checks, o.Parallel, ended)...)
+	}
+	return results, context.Cause(ctx)
+}
+
+// run runs checks for this kind, and calls ended after each.
+func (j *judge) run(ctx context.Context, checks []Check, parallel int, ended func()) []Result {
+	results := make([]Result, len(checks))
+	run := func(i int) {
+		results[i] = j.try(ctx, checks[i])
+		ended()
+	}
+	limit := cmp.Or(parallel, 2*runtime.NumCPU())
 	if !j.isNamespaced() {
 		limit = 1
 	}
 	var together errgroup.Group
 	together.SetLimit(limit)
-	for i, check := range o.Checks {
+	for i, check := range checks {
 		if i == 0 && check.Name == "converge" { // all others build on it
 			run(i)
 		} else if !check.Alone {
@@ -103,27 +121,38 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		}
 	}
 	_ = together.Wait()
-	for i, check := range o.Checks { // last, because their objects take long to be gone
+	for i, check := range checks { // last, because their objects take long to be gone
 		if check.Alone {
 			run(i)
 		}
 	}
 	onePerCause(results)
-	return results, context.Cause(ctx)
+	return results
 }
 
-// newJudge returns a judge that has applied the manifests.
-func newJudge(ctx context.Context, o Options) (*judge, error) {
+// newJudges returns a judge for each kind, and has applied the manifests.
+func newJudges(ctx context.Context, o Options) (kinds []*judge, err error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
-	j := &judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
+	j := judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
 	j.target.QPS = -1
-	if err := errors.Join(j.readSamples(), j.connect()); err != nil {
-		return nil, err
+	err = j.connect()
+	for _, managed := range o.Config.kinds() {
+		config, kind := *o.Config, j
+		config.Managed = managed
+		kind.config, kind.fails = &config, new(atomic.Bool)
+		err = errors.Join(err, kind.readSamples())
+		kinds = append(kinds, &kind)
 	}
-	if err := j.apply(ctx, "", o.Config.Manifests...); err != nil {
-		return nil, err
+	if err == nil {
+		err = j.apply(ctx, "", o.Config.Manifests...)
 	}
-	return j, j.learnKinds()
+	for _, kind := range kinds {
+		kind.kinds = kinds
+		if err == nil {
+			err = kind.learnKinds()
+		}
+	}
+	return kinds, err
 }
 
 // isNamespaced reports whether the operator can be told to act on one namespace only.
@@ -138,6 +167,9 @@ const longest = 10 * time.Minute
 
 func (j *judge) try(ctx context.Context, check Check) Result {
 	t := &attempt{result: Result{Check: check}}
+	if len(j.kinds) > 1 {
+		t.result.Kind = j.samples[0].GetKind()
+	}
 	var cancel context.CancelFunc
 	t.ctx, cancel = context.WithTimeoutCause(ctx, longest, fmt.Errorf("the check didn't end within %v", longest))
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,13 +47,16 @@ func judgedAfter(
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, manifests := t.TempDir(), filepath.Join(root, "01-raw-watch", "manifests")
+	dir, manifests, others := t.TempDir(), filepath.Join(root, "01-raw-watch", "manifests"), ""
 	switch name {
 	case "it scales what an autoscaler has scaled":
 		manifests = changed(t, manifests, fooVersion.Group, optionalGroup, "default: 1", "")
 	case clusterScoped:
 		manifests = changed(t, manifests, fooVersion.Group, clusterScopedGroup, "scope: Namespaced", "scope: Cluster",
 			"name: example-foo\n", "name: example-foo\n  labels: {namespace: \"{namespace}\"}\n")
+	case severalKinds: // Kubernetes' own controllers manage the second one
+		testkit.Write(t, dir, map[string]string{"web.yaml": aDeployment})
+		others = "---\nsamples: [web.yaml]\nowns:\n- {apiVersion: apps/v1, kind: ReplicaSet}\nready: {condition: Available}\n"
 	}
 	testkit.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
 version: v1
@@ -78,7 +82,7 @@ badInput:
   patch: {spec: {deploymentName: bad-name}}
 cost: [5, 20]
 limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
-`, manifests, converge, recover)})
+%[4]s`, manifests, converge, recover, others)})
 	config, err := judge.Read(filepath.Join(dir, "judge.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +104,19 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 	}
 	return results
 }
+
+// severalKinds makes the judge look at Deployments, too. It is no bug.
+const severalKinds = "it isn't the only operator"
+
+const aDeployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example.com/web:1}]}
+`
 
 // changed returns a folder with a copy of the manifests in which texts are replaced.
 func changed(t *testing.T, manifests string, oldNew ...string) string {
@@ -294,6 +311,21 @@ func TestNoBugIsFoundWithoutNamespaces(t *testing.T) {
 	t.Parallel()
 	foundNothing(t, judgedWith(t, clusterScoped, limitOfCorrect, limitOfCorrect, "converge", "mutations", "drift", "names",
 		"taken-name", "refusals", "delete-foreground", "delete-held", "delete-namespace", "conditions", "F5"))
+}
+
+// The checks run for each kind, except those that are about the whole program.
+func TestSeveralKinds(t *testing.T) {
+	t.Parallel()
+	results := judgedWith(t, severalKinds, limitOfCorrect, limitOfCorrect, "converge", "sigterm", "recreate")
+	foundNothing(t, results)
+	var ran []string
+	for _, result := range results {
+		ran = append(ran, result.Check.Name+" of "+result.Kind)
+	}
+	want := []string{"converge of Foo", "sigterm of Foo", "recreate of Foo", "converge of Deployment", "recreate of Deployment"}
+	if !slices.Equal(ran, want) {
+		t.Errorf("the checks were %q, want %q", ran, want)
+	}
 }
 
 // foundNothing checks that there are no findings, and that each check has a verdict.

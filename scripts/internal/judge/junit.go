@@ -17,7 +17,7 @@ func (r Report) WriteJUnit(w io.Writer) error {
 	suite := junit.Testsuite{Name: "judge " + r.Operator}
 	for _, result := range r.Results {
 		test := junit.Testcase{
-			Classname: "judge", Name: result.Check.Name + ": " + result.Promise,
+			Classname: "judge", Name: result.name() + ": " + result.Promise,
 			Time: fmt.Sprintf("%.1f", result.took().Seconds()),
 		}
 		findings := result.newFindings()

@@ -81,8 +81,11 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 		width = max(width, len(result.Check.Name))
 	}
 	indent := strings.Repeat(" ", width+4)
-	for _, result := range r.Results {
+	for i, result := range r.Results {
 		check := result.Check
+		if result.Kind != "" && (i == 0 || result.Kind != r.Results[i-1].Kind) {
+			fmt.Fprintf(w, "%s:\n", result.Kind)
+		}
 		fmt.Fprintf(w, "%s %-*s  %s (%s)\n", marks[result.Verdict], width, check.Name, check.Promise, result.took())
 		if result.Why != "" {
 			why, _, _ := strings.Cut(result.Why, "\n")
@@ -104,11 +107,14 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 	fmt.Fprintf(w, "\n%s\n", r.Summary())
 }
 
+// name is that of the check, and the kind.
+func (r Result) name() string { return strings.TrimSuffix(r.Check.Name+" of "+r.Kind, " of ") }
+
 func (r Result) took() time.Duration { return r.Ended.Sub(r.Began).Round(100 * time.Millisecond) }
 
 func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Finding) {
 	severity := colours.Red.Sprint(strings.ToUpper(string(finding.Severity)))
-	fmt.Fprintf(w, "\n%s %s: %s\n", severity, result.Check.Name, finding.What)
+	fmt.Fprintf(w, "\n%s %s: %s\n", severity, result.name(), finding.What)
 	for _, where := range finding.Where {
 		fmt.Fprintf(w, "  - %s\n", where)
 	}
@@ -130,6 +136,7 @@ var page string
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"since":    func(at, began time.Time) string { return fmt.Sprintf("%8.3f s", at.Sub(began).Seconds()) },
 	"took":     Result.took,
+	"name":     Result.name,
 	"timeline": timeline,
 }).Parse(page))
 
@@ -192,7 +199,7 @@ var numbers = regexp.MustCompile(`[0-9][0-9.]*(ms|s|m)?`)
 // places are a finding's texts, one for each place, without what differs from run to run.
 func (r Result) places(finding Finding) (texts []string) {
 	for _, where := range append(finding.Where, "") {
-		texts = append(texts, numbers.ReplaceAllString(r.Check.Name+": "+finding.What+": "+where, "N"))
+		texts = append(texts, numbers.ReplaceAllString(r.name()+": "+finding.What+": "+where, "N"))
 	}
 	return texts
 }

@@ -41,6 +41,8 @@ const (
 // Result is what one check has found out. The JSON report has the check's name and promise.
 type Result struct {
 	Check
+	// Kind is the sample's, if the operator manages several.
+	Kind     string          `json:"kind,omitempty"`
 	Verdict  Verdict         `json:"verdict"`
 	Why      string          `json:"why,omitempty"`
 	Findings []Finding       `json:"findings,omitempty"`

@@ -85,10 +85,11 @@ func (j *judge) watched() []schema.GroupVersionResource { return slices.Concat(j
 func (s *scenario) tidy() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), longest) // cost has a thousand objects
 	defer cancel()
-	managed := append(s.watched(), accountResources...)
-	for _, sample := range s.history.objects(s.isOwnSample) {
-		s.removeSample(ctx, sample)
+	managed := slices.Clone(accountResources)
+	for _, kind := range s.kinds {
+		managed = append(managed, kind.watched()...)
 	}
+	s.removeSamples(ctx)
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
 	if s.isNamespaced() && !s.result.Check.Alone {
 		return
@@ -106,12 +107,14 @@ func (s *scenario) isOwnSample(object *unstructured.Unstructured) bool {
 		slices.Contains(s.ofSamples, s.mapping(object).Resource)
 }
 
-// removeSample removes an object that doesn't go with the scenario's namespace.
-func (s *scenario) removeSample(ctx context.Context, sample *unstructured.Unstructured) {
-	noFinalizers := []byte(`{"metadata":{"finalizers":null}}`)
-	_, err := s.api(sample).Patch(ctx, sample.GetName(), types.MergePatchType, noFinalizers, metav1.PatchOptions{})
-	s.must(operator.IgnoreNotFound(err))
-	s.must(operator.IgnoreNotFound(s.api(sample).Delete(ctx, sample.GetName(), metav1.DeleteOptions{})))
+// removeSamples removes the samples that don't go with the scenario's namespace.
+func (s *scenario) removeSamples(ctx context.Context) {
+	for _, sample := range s.history.objects(s.isOwnSample) {
+		noFinalizers := []byte(`{"metadata":{"finalizers":null}}`)
+		_, err := s.api(sample).Patch(ctx, sample.GetName(), types.MergePatchType, noFinalizers, metav1.PatchOptions{})
+		s.must(operator.IgnoreNotFound(err))
+		s.must(operator.IgnoreNotFound(s.api(sample).Delete(ctx, sample.GetName(), metav1.DeleteOptions{})))
+	}
 }
 
 // collect stops the operator, and copies what it has sent and logged into the result.

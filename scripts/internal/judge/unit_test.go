@@ -390,7 +390,7 @@ func TestReadyTooSoon(t *testing.T) {
 		deployment.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(sample, sample.GroupVersionKind())})
 		deployment.Object["spec"] = map[string]any{"replicas": test.replicas}
 		deployment.Object["status"] = map[string]any{"observedGeneration": test.observed}
-		config := &Config{Owns: []Kind{{"apps/v1", "Deployment"}}, Ready: Ready{Condition: "Ready"}}
+		config := &Config{Managed: Managed{Owns: []Kind{{"apps/v1", "Deployment"}}, Ready: Ready{Condition: "Ready"}}}
 		s := scenario{attempt: &attempt{}, judge: &judge{config: config}, history: &history{
 			present: map[types.UID]*unstructured.Unstructured{},
 		}}
