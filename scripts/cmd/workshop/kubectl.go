@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,11 +51,7 @@ object to the version that a client asks for. The keys of custom objects begin w
 			if up, err := c.Serves(command.Context()); err != nil || !up {
 				return cmp.Or(err, notUp(c))
 			}
-			environment, err := c.EtcdctlEnvironment()
-			if err != nil {
-				return err
-			}
-			return become("etcdctl", args, environment)
+			return become("etcdctl", args, c.EtcdctlEnvironment())
 		},
 	}
 }
@@ -65,9 +60,8 @@ object to the version that a client asks for. The keys of custom objects begin w
 // signals.
 func become(name string, args, environment []string) error {
 	binary := filepath.Join(theRoot(), ".workshop", "bin", name)
-	command := exec.Command(binary)
-	command.Env = append(os.Environ(), environment...)
-	err := syscall.Exec(binary, append([]string{name}, args...), command.Environ())
+	// Of a variable's two values, a program in Go takes the first.
+	err := syscall.Exec(binary, append([]string{name}, args...), append(environment, os.Environ()...))
 	return fmt.Errorf("running %s: %w", binary, err)
 }
 

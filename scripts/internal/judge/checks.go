@@ -20,7 +20,7 @@ type Check struct {
 	// Lesson is where the course teaches it: a path in the repository.
 	Lesson string `json:"-"`
 
-	// ofProgram says that the check is about the whole program, so that it runs for the first kind only.
+	// ofProgram says that the check is about the whole program, and runs only once.
 	ofProgram bool
 	// Alone says that no other check may run at the same time, and IsFault that the check is about a
 	// fault of the catalogue.

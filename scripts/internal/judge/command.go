@@ -300,6 +300,7 @@ Read that file and complete it.`,
 	command.Flags().StringVarP(&flags.file, "file", "f", "judge.yaml", "the file to write")
 	command.Flags().StringSliceVar(&config.Manifests, "crd", nil,
 		"a file with a CRD, or with other objects that the operator needs")
+	command.Flags().BoolVar(&config.InCluster, "in-cluster", false, "the operator finds the API server as in a Pod (Linux only)")
 	command.Flags().StringSliceVar(&config.Samples, "sample", nil, "a file with one object that the operator manages")
 	command.MarkFlagsRequiredTogether("crd", "sample")
 	_ = command.MarkFlagRequired("sample")

@@ -30,11 +30,12 @@ type Config struct {
 	Version           string
 	Args              []string
 	Env               map[string]string
+	InCluster         bool `yaml:"inCluster"`
 	Manifests         []string
 	Permissions       []string
-	UnusedPermissions map[string]string `yaml:"unusedPermissions"`
-	SecondReplica     *SecondReplica    `yaml:"secondReplica"`
-	Endpoints         map[string]string // URLs
+	UnusedPermissions map[string]string        `yaml:"unusedPermissions"`
+	SecondReplica     *struct{ Args []string } `yaml:"secondReplica"` // of each of several replicas
+	Endpoints         map[string]string        // URLs
 	Limits            Limits
 	Managed           `yaml:",inline"`
 	// Others are further kinds that the operator manages: the other documents of judge.yaml.
@@ -92,11 +93,6 @@ type Expectation struct {
 	Kind  string
 	CEL   *Expression
 	Count *int
-}
-
-// SecondReplica has the arguments of each of several replicas.
-type SecondReplica struct {
-	Args []string
 }
 
 // Limits are the longest times to wait, and the most writes.

@@ -38,7 +38,9 @@ func (s *scenario) knownCauses() (causes []Evidence) {
 	switch log := s.replicas[0].Log(); {
 	case strings.Contains(log, "leader election namespace"):
 		causes = append(causes, noted("leader election can't start, because the operator doesn't run in a Pod and "+
-			"can't find its namespace: turn it off, or name a namespace in the operator's arguments"))
+			"can't find its namespace: write inCluster: true in judge.yaml, or name a namespace in the arguments"))
+	case strings.Contains(log, "unable to load in-cluster configuration"):
+		causes = append(causes, noted("the operator looks for the API server as in a Pod: write inCluster: true in judge.yaml"))
 	case strings.Contains(log, "error retrieving resource lock") && strings.Contains(log, "forbidden"):
 		causes = append(causes, noted("leader election can't start, because the operator may not use Leases: turn it "+
 			"off, or add its Role to permissions in judge.yaml"))

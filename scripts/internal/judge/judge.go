@@ -135,7 +135,9 @@ func newJudges(ctx context.Context, o Options) (kinds []*judge, err error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
 	j := judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
 	j.target.QPS = -1
-	err = j.connect()
+	if err = j.connect(); err == nil && o.Config.InCluster {
+		err = operator.CanImitatePods()
+	}
 	for _, managed := range o.Config.kinds() {
 		config, kind := *o.Config, j
 		config.Managed = managed

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/operators/scripts/internal/judge"
+	operators "example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -48,19 +49,22 @@ func judgedAfter(
 		t.Fatal(err)
 	}
 	dir, manifests, others := t.TempDir(), filepath.Join(root, "01-raw-watch", "manifests"), ""
+	args := `args: ["--kubeconfig={kubeconfig}", "--namespace={namespace}"]`
 	switch name {
 	case "it scales what an autoscaler has scaled":
 		manifests = changed(t, manifests, fooVersion.Group, optionalGroup, "default: 1", "")
 	case clusterScoped:
 		manifests = changed(t, manifests, fooVersion.Group, clusterScopedGroup, "scope: Namespaced", "scope: Cluster",
 			"name: example-foo\n", "name: example-foo\n  labels: {namespace: \"{namespace}\"}\n")
+	case inCluster:
+		args = "inCluster: true\nargs: [\"--namespace={namespace}\"]"
 	case severalKinds: // Kubernetes' own controllers manage the second one
 		testkit.Write(t, dir, map[string]string{"web.yaml": aDeployment})
 		others = "---\nsamples: [web.yaml]\nowns:\n- {apiVersion: apps/v1, kind: ReplicaSet}\nready: {condition: Available}\n"
 	}
 	testkit.Write(t, dir, map[string]string{"judge.yaml": fmt.Sprintf(`
 version: v1
-args: ["--kubeconfig={kubeconfig}", "--namespace={namespace}"]
+%[5]s
 manifests: [%[1]s/crd.yaml]
 samples: [%[1]s/foo.yaml]
 unique: [spec.deploymentName]
@@ -82,7 +86,7 @@ badInput:
   patch: {spec: {deploymentName: bad-name}}
 cost: [5, 20]
 limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
-%[4]s`, manifests, converge, recover, others)})
+%[4]s`, manifests, converge, recover, others, args)})
 	config, err := judge.Read(filepath.Join(dir, "judge.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,18 +96,21 @@ limits: {converge: %[2]s, recover: %[3]s, quiet: 4s, shutdown: 5s}
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator, err := os.Executable()
+	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	results, err := judge.Run(t.Context(), judge.Options{
-		Config: config, Command: []string{operator, "--bug=" + name}, Target: target, Checks: all, Parallel: 8,
+		Config: config, Command: []string{binary, "--bug=" + name}, Target: target, Checks: all, Parallel: 8,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return results
 }
+
+// inCluster makes the judge start the operator without a kubeconfig. It is no bug.
+const inCluster = "it finds the API server as in a Pod"
 
 // severalKinds makes the judge look at Deployments, too. It is no bug.
 const severalKinds = "it isn't the only operator"
@@ -311,6 +318,15 @@ func TestNoBugIsFoundWithoutNamespaces(t *testing.T) {
 	t.Parallel()
 	foundNothing(t, judgedWith(t, clusterScoped, limitOfCorrect, limitOfCorrect, "converge", "mutations", "drift", "names",
 		"taken-name", "refusals", "delete-foreground", "delete-held", "delete-namespace", "conditions", "F5"))
+}
+
+// Without a kubeconfig, client-go looks for the API server as in a Pod.
+func TestInCluster(t *testing.T) {
+	t.Parallel()
+	if err := operators.CanImitatePods(); err != nil {
+		t.Skip(err)
+	}
+	foundNothing(t, judgedWith(t, inCluster, limitOfCorrect, limitOfCorrect, "converge", "recreate", "restart", "F1", "F5"))
 }
 
 // The checks run for each kind, except those that are about the whole program.

@@ -48,7 +48,11 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 	for name, value := range s.config.Env {
 		env = append(env, name+"="+replace(value))
 	}
-	s.must(behind.Start(operator.Options{Binary: s.binary, Args: args, Env: env}))
+	options := operator.Options{Binary: s.binary, Args: args, Env: env}
+	if s.config.InCluster {
+		options.InPod = s.namespace
+	}
+	s.must(behind.Start(options))
 	r := &replica{behind, s.namespace, replace}
 	s.replicas = append(s.replicas, r)
 	return r

@@ -38,6 +38,8 @@ type Options struct {
 	Output io.Writer // also gets all that the process prints; may be nil
 	// OwnGroup gives the process its own group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
+	// InPod is the namespace of the Pod that a Replica's process seems to run in, or "": see CanImitatePods.
+	InPod string
 }
 
 // Process is an operator's process. It keeps what the process prints, and when and why it has exited.
@@ -89,6 +91,9 @@ func (p *Process) launch() error {
 	}
 	command.Stderr = command.Stdout
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.options.OwnGroup}
+	if p.options.InPod != "" {
+		separate(command.SysProcAttr)
+	}
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.options.Binary, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/operators/scripts/internal/faultproxy"
 )
@@ -35,10 +36,19 @@ func Behind(target *rest.Config, direct, kubeconfig string) (*Replica, error) {
 }
 
 // Start starts the process, in a process group of its own. Its arguments name the kubeconfig, or
-// leave that to the variable KUBECONFIG.
+// leave that to the variable KUBECONFIG. With options.InPod, it finds the API server without either.
 func (r *Replica) Start(options Options) error {
 	options.Env = append(options.Env, "KUBECONFIG="+r.Kubeconfig)
 	options.OwnGroup = true
+	if options.InPod != "" {
+		config, err := clientcmd.BuildConfigFromFlags("", r.Kubeconfig)
+		if err == nil {
+			err = inPod(&options, config, r.Kubeconfig+".pod")
+		}
+		if err != nil {
+			return err
+		}
+	}
 	started, err := StartProcess(options)
 	if err == nil {
 		r.Process = started
@@ -53,4 +63,5 @@ func (r *Replica) Close() {
 	}
 	r.Proxy.Close()
 	os.Remove(r.Kubeconfig)
+	os.RemoveAll(r.Kubeconfig + ".pod")
 }
