@@ -169,7 +169,7 @@ const longest = 10 * time.Minute
 
 func (j *judge) try(ctx context.Context, check Check) Result {
 	t := &attempt{result: Result{Check: check}}
-	if len(j.kinds) > 1 {
+	if len(j.kinds) > 1 && !check.ofProgram {
 		t.result.Kind = j.samples[0].GetKind()
 	}
 	var cancel context.CancelFunc

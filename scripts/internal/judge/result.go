@@ -41,7 +41,7 @@ const (
 // Result is what one check has found out. The JSON report has the check's name and promise.
 type Result struct {
 	Check
-	// Kind is the sample's, if the operator manages several.
+	// Kind is the sample's, if the operator manages several and the check is about one of them.
 	Kind     string          `json:"kind,omitempty"`
 	Verdict  Verdict         `json:"verdict"`
 	Why      string          `json:"why,omitempty"`

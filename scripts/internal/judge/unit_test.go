@@ -126,6 +126,23 @@ WARNING quiet: it writes
 	}
 }
 
+// Each kind has a heading, and its findings name it.
+func TestCardOfSeveralKinds(t *testing.T) {
+	t.Parallel()
+	report := aReport()
+	report.Results[0].Kind, report.Results[1].Kind = "Foo", "Bar"
+	var card strings.Builder
+	report.WriteCard(&card, ui.NewPalette(false))
+	for _, want := range []string{"Foo:\n✓ converge", "Bar:\n✗ quiet", "\n- endpoints", "ERROR quiet of Bar: it loops"} {
+		if strings.Count(card.String(), want) != 1 {
+			t.Errorf("%q isn't once in\n%s", want, &card)
+		}
+	}
+	if wrong := "Bar:\n- endpoints"; strings.Contains(card.String(), wrong) {
+		t.Errorf("%q is in\n%s", wrong, &card)
+	}
+}
+
 func TestJUnit(t *testing.T) {
 	t.Parallel()
 	known := aReport()
