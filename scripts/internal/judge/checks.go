@@ -37,7 +37,7 @@ func (c Check) NotFor(config *Config) string {
 		"mutations":     len(config.Mutations) > 0,
 		"badInput":      len(config.BadInput) > 0,
 		"permissions":   len(config.Permissions) > 0,
-		"secondReplica": config.SecondReplica != nil,
+		"secondReplica": config.SecondReplica.Args != nil,
 		"endpoints":     len(config.Endpoints) > 0,
 		"cost":          len(config.Cost) > 0,
 		"--from":        config.From != "",

@@ -41,11 +41,7 @@ func accessChecks() []Check {
 // lifecycle takes samples through all that can happen to them. Other checks judge whether the
 // operator does its work, so most of the waits may fail here.
 func (s *scenario) lifecycle(name string) {
-	var args []string
-	if s.config.SecondReplica != nil {
-		args = s.config.SecondReplica.Args // an election has permissions of its own
-	}
-	s.start(args...)
+	s.start(s.config.SecondReplica.Args...) // an election has permissions of its own
 	sample := s.ready(name)[0]
 	owned := s.owned(sample)
 	for _, m := range s.config.Mutations {
@@ -70,7 +66,7 @@ func (s *scenario) lifecycle(name string) {
 
 func permissionsAreUsed(s *scenario) {
 	for _, s.judge = range s.kinds { // the permissions are for all of them
-		s.follow()
+		s.prepare()
 		s.lifecycle("used-" + strings.ToLower(s.samples[0].GetKind())) // in the same namespace
 		s.removeSamples(s.ctx)
 	}

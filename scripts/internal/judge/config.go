@@ -33,9 +33,9 @@ type Config struct {
 	InCluster         bool `yaml:"inCluster"`
 	Manifests         []string
 	Permissions       []string
-	UnusedPermissions map[string]string        `yaml:"unusedPermissions"`
-	SecondReplica     *struct{ Args []string } `yaml:"secondReplica"` // of each of several replicas
-	Endpoints         map[string]string        // URLs
+	UnusedPermissions map[string]string       `yaml:"unusedPermissions"`
+	SecondReplica     struct{ Args []string } `yaml:"secondReplica"` // nil: only one can run
+	Endpoints         map[string]string       // URLs
 	Limits            Limits
 	Managed           `yaml:",inline"`
 	// Others are further kinds that the operator manages: the other documents of judge.yaml.

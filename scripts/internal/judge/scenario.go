@@ -50,8 +50,7 @@ func (j *judge) newScenario(t *attempt) *scenario {
 	// The label finds what the judge leaves if it is killed.
 	labels := map[string]string{"app.kubernetes.io/managed-by": manager}
 	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: labels}
-	namespaces := j.client.CoreV1().Namespaces()
-	namespace, err := namespaces.Create(s.ctx, &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
+	namespace, err := s.client.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
 	s.must(err)
 	s.namespace = namespace.Name
 	s.cleanup(s.tidy)
@@ -61,13 +60,18 @@ func (j *judge) newScenario(t *attempt) *scenario {
 	s.cleanup(func() { os.RemoveAll(s.dir) })
 	s.kubeconfig = filepath.Join(s.dir, "kubeconfig")
 	s.must(operator.WriteKubeconfig(s.ctx, s.client, s.target, s.namespace, operator.ServiceAccount, s.kubeconfig))
+	s.prepare()
+	s.cleanup(s.collect) // before tidy
+	return s
+}
+
+// prepare creates what the samples of this kind need, and begins the history.
+func (s *scenario) prepare() {
 	s.must(s.apply(s.ctx, s.namespace, s.config.InNamespace...))
 	s.follow()
 	for _, object := range s.history.objects(s.isOwnedKind) {
 		s.made[object.GetUID()] = true // it is here before the operator is
 	}
-	s.cleanup(s.collect) // before tidy
-	return s
 }
 
 // accountResources are those of the objects that an operator's account consists of.
