@@ -36,10 +36,9 @@ func newKubectlCommand() *cobra.Command {
 
 func newEtcdctlCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "etcdctl ...",
-		Short: "Run etcdctl on the cluster's etcd",
-		Long: `Etcdctl shows objects as the API server has stored them, which the API server itself doesn't: it converts each
-object to the version that a client asks for. The keys of custom objects begin with /registry/GROUP/RESOURCE/.`,
+		Use:                "etcdctl ...",
+		Short:              "Run etcdctl on the cluster's etcd",
+		Long:               `Etcdctl shows objects as they are stored. The keys of custom objects begin with /registry/GROUP/RESOURCE/.`,
 		Example:            `  ./scripts/workshop etcdctl get --prefix /registry/schedule.rs/tdsets/`,
 		DisableFlagParsing: true, // all flags are etcdctl's
 		RunE: func(command *cobra.Command, args []string) error {

@@ -20,11 +20,10 @@ type Check struct {
 	// Lesson is where the course teaches it: a path in the repository.
 	Lesson string `json:"-"`
 
-	// ofProgram says that the check is about the whole program, and runs only once.
-	ofProgram bool
-	// Alone says that no other check may run at the same time, and IsFault that the check is about a
-	// fault of the catalogue.
+	// Alone says that no other check may run meanwhile, IsFault that it is about a fault of the
+	// catalogue, and ofProgram that it is about the whole program, so that it runs once.
 	Alone, IsFault bool `json:"-"`
+	ofProgram      bool
 	// requires is the field of judge.yaml, or the flag, without which the check doesn't apply, or "".
 	requires string
 	run      func(*scenario)

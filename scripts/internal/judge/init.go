@@ -55,11 +55,10 @@ func Init(ctx context.Context, o Options, dir string) (judgeYAML string, refused
 	if err != nil {
 		return "", nil, err
 	}
-	j := kinds[0]
-	d := draft{Config: j.config, Args: asJSON(o.Command[1:])}
+	d := draft{Config: kinds[0].config, Args: asJSON(o.Command[1:])}
 	t := &attempt{ctx: ctx}
 	result := t.try(func() {
-		s := j.newScenario(t)
+		s := kinds[0].newScenario(t)
 		defer func() { refused = s.refusals() }()
 		s.explore(&d)
 	})

@@ -164,8 +164,7 @@ func (j *judge) isNamespaced() bool {
 	return !j.isClusterScoped && slices.ContainsFunc(given, isTold)
 }
 
-// longest bounds every check.
-const longest = 10 * time.Minute
+const longest = 10 * time.Minute // for every check
 
 func (j *judge) try(ctx context.Context, check Check) Result {
 	t := &attempt{result: Result{Check: check}}
