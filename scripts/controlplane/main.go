@@ -1,9 +1,8 @@
 // Command controlplane is a whole cluster in one program: etcd, the Kubernetes API server, controller
 // manager and scheduler, kwok, which simulates nodes, and the clients kubectl and etcdctl. It becomes
 // the one that it is called as (its first argument, as in busybox), so that only one program has to be
-// linked.
-// Each process is still one of them. Called as "stages", it prints the YAML with which kwok makes
-// nodes and Pods ready.
+// linked. Each process is still one of them. Called as "stages", it prints the YAML with which kwok
+// makes nodes and Pods ready.
 package main
 
 import (

@@ -57,8 +57,8 @@ var (
 	configMapResource  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
-// optionalGroup is the API group of Foos whose replicas have no default, and clusterScopedGroup that of Foos
-// without a namespace, which name it in a label.
+// optionalGroup is the API group of Foos whose replicas have no default, and clusterScopedGroup that
+// of Foos without a namespace, which name it in a label.
 const (
 	optionalGroup      = "optional.example.com"
 	clusterScopedGroup = "clusterscoped.example.com"

@@ -15,8 +15,8 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
-// mounts is a shell script that shows the folder $0 where a Pod has the files of its ServiceAccount, and
-// becomes the command in its arguments.
+// mounts is a shell script. It mounts the folder $0 where a Pod has its ServiceAccount's files, and
+// then becomes the command in its arguments.
 const mounts = `files=/var/run/secrets/kubernetes.io/serviceaccount
 mount -t tmpfs tmpfs /var/run && mkdir -p $files && mount --bind "$0" $files && exec "$@"`
 

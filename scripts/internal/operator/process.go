@@ -38,7 +38,7 @@ type Options struct {
 	Output io.Writer // also gets all that the process prints; may be nil
 	// OwnGroup gives the process its own group, which a terminal's Ctrl-C doesn't reach.
 	OwnGroup bool
-	// InPod is the namespace of the Pod that a Replica's process seems to run in, or "": see CanImitatePods.
+	// InPod is the namespace of the Pod that a Replica seems to run in, or "": see CanImitatePods.
 	InPod string
 }
 
