@@ -118,7 +118,7 @@ chapters on it. It keeps all its files in .workshop/, and never reads or writes 
 	cobra.EnableCommandSorting = false // --help shows them in the order in which they are needed
 	addGroup(root, "Cluster",
 		newUpCommand(), newDownCommand(), newStatusCommand(), newKubectlCommand(), newKubeconfigCommand(), newEnvCommand(),
-		newAuditCommand(), newEtcdctlCommand(), newDoctorCommand())
+		newAuditCommand(), newEtcdctlCommand())
 	addGroup(root, "Learn",
 		newDemoCommand(), newRunCommand(), newDiffCommand(), newJudgeCommand(), newLensCommand(),
 		newDeployCommand(), newCheckCommand(), newWatchCommand(), newHintCommand(), newSolutionCommand(),

@@ -121,7 +121,7 @@ func Run(ctx context.Context, r Request) (Results, error) {
 // refused explains why go test failed although no test and no package did: a broken go.mod, or
 // wrong GOFLAGS.
 func refused(err error, stderr string) error {
-	p := problem.New("go test can't run").ToDo("./scripts/workshop doctor looks for the cause")
+	p := problem.New("go test can't run").ToDo("correct what go says")
 	reason := strings.TrimSpace(stderr + "\n" + err.Error())
 	if p.Explain(problem.OfGo(), stderr) {
 		reason, _, _ = strings.Cut(reason, "\n") // what is known needs no list of modules
