@@ -18,7 +18,7 @@ import (
 
 // converter is that program, once it is needed.
 type converter struct {
-	*program.LocalWebhooks
+	*operator.LocalWebhooks
 	program *operator.Process
 	dir     string
 }
@@ -64,7 +64,7 @@ func (e *environment) startConverter(p program.Program) (*converter, error) {
 	if err != nil {
 		return nil, err
 	}
-	local, err := program.NewLocalWebhooks(dir)
+	local, err := operator.NewLocalWebhooks(dir)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -37,10 +37,10 @@ type scenario struct {
 	*environment
 	judged
 	namespace  string
-	account    string                 // the namespace of the operator's account: the same, unless a test deletes that
-	kubeconfig string                 // the operator's
-	env, flags []string               // additional ones for the operator
-	converter  *program.LocalWebhooks // how the operator serves the conversion; nil: not at all
+	account    string                  // the namespace of the operator's account: the same, unless a test deletes that
+	kubeconfig string                  // the operator's
+	env, flags []string                // additional ones for the operator
+	converter  *operator.LocalWebhooks // how the operator serves the conversion; nil: not at all
 	operator   *operator.Process
 	former     []*operator.Process             // earlier ones
 	zones      map[string][]program.ZoneChange // the operator's time zones; nil: the real ones

@@ -21,7 +21,7 @@ import (
 
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/faults"
-	"example.com/operators/scripts/internal/program"
+	"example.com/operators/scripts/internal/operator"
 )
 
 // hasVersions reports whether the program's API has several versions that the API server can have
@@ -120,7 +120,7 @@ func TestTheWebhookIsKilled(t *testing.T) {
 func (s *scenario) convertsTDSets(stored string) {
 	s.Helper()
 	var err error
-	s.converter, err = program.NewLocalWebhooks(s.TempDir())
+	s.converter, err = operator.NewLocalWebhooks(s.TempDir())
 	s.must(err)
 	s.applyCRD(func(version map[string]any) bool {
 		version["storage"] = version["name"] == stored

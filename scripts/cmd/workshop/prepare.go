@@ -72,7 +72,7 @@ func (r *prepared) apply(ctx context.Context, withWebhooks bool) (err error) {
 	if err := r.program.Apply(ctx, r.kubectl); err != nil {
 		return err
 	}
-	var local *program.LocalWebhooks
+	var local *operator.LocalWebhooks
 	var configurations []byte
 	if withWebhooks {
 		// Before the example: without this conversion, a TDSet that is stored in v1 would lose its windows.
@@ -171,7 +171,7 @@ func (r *prepared) cleanUp(ctx context.Context) {
 }
 
 // serve makes the API server call the program's webhooks once it answers, until cleanUp.
-func (r *prepared) serve(ctx context.Context, local *program.LocalWebhooks, configurations []byte) {
+func (r *prepared) serve(ctx context.Context, local *operator.LocalWebhooks, configurations []byte) {
 	serving, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() {

@@ -24,19 +24,6 @@ func writeObjects(objects []*unstructured.Unstructured) (made []byte, err error)
 	return made, nil
 }
 
-// mapsIn returns the maps in a list of an object, such as its webhooks. A change of one changes the
-// object.
-func mapsIn(object *unstructured.Unstructured, path ...string) (found []map[string]any) {
-	list, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
-	all, _ := list.([]any)
-	for _, one := range all {
-		if isMap, ok := one.(map[string]any); ok {
-			found = append(found, isMap)
-		}
-	}
-	return found
-}
-
 // withCertificate returns the manifests of a kubebuilder project for a cluster without cert-manager.
 // It replaces the Certificate with the Secret that the Certificate asks for, and writes the CA into
 // the objects that have cert-manager's annotation. The certificate is valid for a year.
@@ -94,7 +81,7 @@ func clientConfigs(object *unstructured.Unstructured) (found []map[string]any) {
 	if exists {
 		found = append(found, conversion.(map[string]any))
 	}
-	for _, webhook := range mapsIn(object, "webhooks") {
+	for _, webhook := range operator.MapsIn(object, "webhooks") {
 		found = append(found, webhook["clientConfig"].(map[string]any))
 	}
 	return found

@@ -21,7 +21,7 @@ func (p Program) StoredVersion() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, version := range mapsIn(crd, "spec", "versions") {
+	for _, version := range operator.MapsIn(crd, "spec", "versions") {
 		if version["storage"] == true {
 			return fmt.Sprint(version["name"]), nil
 		}
@@ -37,7 +37,7 @@ func (p Program) Storing(version, dir string) (Program, error) {
 		return p, err
 	}
 	var names []string
-	for _, v := range mapsIn(crd, "spec", "versions") {
+	for _, v := range operator.MapsIn(crd, "spec", "versions") {
 		v["storage"] = v["name"] == version
 		names = append(names, fmt.Sprint(v["name"]))
 	}

@@ -1,6 +1,7 @@
-package program
+package operator
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -25,6 +28,7 @@ webhooks:
   sideEffects: None
   admissionReviewVersions: [v1]
   clientConfig: {service: {name: a, namespace: b, path: /validate}}
+  namespaceSelector: {matchLabels: {kind: usual}}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
@@ -49,16 +53,16 @@ func TestWebhookConfigurations(t *testing.T) {
 	if err := os.WriteFile(file, []byte(webhookManifests), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	made, err := local.configurations(file, "only-here")
+	made, err := local.Configurations("only-here", file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents := strings.Split(strings.TrimSpace(string(made)), "\n")
-	if len(documents) != 2 {
-		t.Fatalf("got documents %q", documents)
+	if len(made) != 2 {
+		t.Fatalf("got %d configurations, want 2", len(made))
 	}
 	var validating admissionv1.ValidatingWebhookConfiguration
-	if err := yaml.UnmarshalStrict([]byte(documents[0]), &validating); err != nil {
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(made[0].Object, &validating, true)
+	if err != nil {
 		t.Fatal(err)
 	}
 	webhook := validating.Webhooks[0]
@@ -66,12 +70,18 @@ func TestWebhookConfigurations(t *testing.T) {
 	if diff := cmp.Diff(want, webhook.ClientConfig); diff != "" {
 		t.Error(diff)
 	}
-	if webhook.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"] != "only-here" {
-		t.Errorf("it is %+v", webhook)
+	wantSelector := &metav1.LabelSelector{
+		MatchLabels: map[string]string{"kind": "usual"},
+		MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpIn, Values: []string{"only-here"}},
+		},
 	}
-	everywhere, err := local.configurations(file, "")
-	if err != nil || strings.Contains(string(everywhere), "namespaceSelector") {
-		t.Errorf("error %v, or only for some namespace:\n%s", err, everywhere)
+	if diff := cmp.Diff(wantSelector, webhook.NamespaceSelector); diff != "" {
+		t.Error(diff)
+	}
+	everywhere, err := local.Configurations("", file)
+	if err != nil || len(everywhere) != 2 || strings.Contains(fmt.Sprint(everywhere), "metadata.name") {
+		t.Errorf("error %v, or only for some namespace: %v", err, everywhere)
 	}
 }
 
