@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -54,7 +55,7 @@ check runs the tests of your fix.`,
 					return err
 				}
 			}
-			return checkAll(command, found, everything)
+			return checkAll(command.Context(), command, found, everything)
 		},
 	}
 	command.Flags().BoolVar(&everything, "all", false, "show the whole output of each failing test")
@@ -81,7 +82,7 @@ func nameCause(command *cobra.Command, found []exercises.Exercise, number int) e
 
 func theChecker() verdict.Checker { return verdict.Checker{Root: theRoot(), Env: clusterForTests} }
 
-func checkAll(command *cobra.Command, found []exercises.Exercise, everything bool) error {
+func checkAll(ctx context.Context, command *cobra.Command, found []exercises.Exercise, everything bool) error {
 	show := ui.New(os.Stderr)
 	passed := 0
 	for i, exercise := range found {
@@ -91,7 +92,7 @@ func checkAll(command *cobra.Command, found []exercises.Exercise, everything boo
 		step := show.Start("checking " + exercise.Path(exercises.ExerciseFile))
 		checker := theChecker()
 		checker.Compiling = func(packages int) { step.Update("%s", verdict.Left(packages)) }
-		v, err := checker.Check(command.Context(), exercise)
+		v, err := checker.Check(ctx, exercise)
 		step.Drop()
 		if v.Exercise == exercise { // it was checked, even if that can't be remembered
 			command.Print(v.Text(colours(), everything))
