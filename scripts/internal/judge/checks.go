@@ -38,6 +38,7 @@ func (c Check) NotFor(config *Config) string {
 		"permissions":   len(config.Permissions) > 0,
 		"secondReplica": config.SecondReplica.Args != nil,
 		"endpoints":     len(config.Endpoints) > 0,
+		"webhooks":      len(config.Webhooks) > 0,
 		"cost":          len(config.Cost) > 0,
 		"--from":        config.From != "",
 	}
@@ -53,7 +54,7 @@ func (c Check) NotFor(config *Config) string {
 // All returns all checks, in the order of the report.
 func All() []Check {
 	return slices.Concat(workChecks(), writeChecks(), otherPeopleChecks(), nameChecks(), statusChecks(), refusalChecks(),
-		deletionChecks(), faultChecks(), accessChecks(), costChecks())
+		deletionChecks(), faultChecks(), accessChecks(), webhookChecks(), costChecks())
 }
 
 // Find returns the checks of these names, or all if there are none.

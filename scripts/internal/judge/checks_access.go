@@ -92,7 +92,8 @@ func readsAreCheap(s *scenario) {
 	s.pass(s.config.Limits.Quiet)
 	expensive := s.since(time.Time{}, func(r audit.Request) bool {
 		isList := r.Verb == "list" && r.Resource != "" && r.Code < 300
-		return isList && r.Query().Get("resourceVersion") == "" && r.Query().Get("limit") == ""
+		given := func(option string) bool { return r.Query().Get(option) != "" } // a selected field keeps the list short
+		return isList && !given("resourceVersion") && !given("limit") && !given("fieldSelector")
 	})
 	if len(expensive) > 0 {
 		s.found(Warning, asEvidence(expensive), "the operator lists with neither a resourceVersion nor a limit")

@@ -40,8 +40,10 @@ func faultChecks() (checks []Check) {
 	return checks
 }
 
-// begin begins a fault of a replica.
+// begin begins a fault of a replica. From then on, the API server doesn't call the operator's webhooks,
+// which may fail too, so that the judge can still change samples.
 func (s *scenario) begin(fault faults.Fault, r *replica) *faultproxy.Fault {
+	s.uninstall(s.installedAt)
 	s.step("%s begins: %s", fault.Name, fault.Does)
 	return fault.Begin(faults.Target{Proxy: r.Proxy, Kill: r.Kill, Owned: names(s.ofOwned)})
 }

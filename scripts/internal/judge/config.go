@@ -35,7 +35,8 @@ type Config struct {
 	Permissions       []string
 	UnusedPermissions map[string]string       `yaml:"unusedPermissions"`
 	SecondReplica     struct{ Args []string } `yaml:"secondReplica"` // nil: only one can run
-	Endpoints         map[string]string       // URLs
+	Webhooks          []string
+	Endpoints         map[string]string // URLs
 	Limits            Limits
 	Managed           `yaml:",inline"`
 	// Others are further kinds that the operator manages: the other documents of judge.yaml.
@@ -167,7 +168,7 @@ func (c *Config) validate() error {
 
 // findFiles makes all paths absolute.
 func (c *Config) findFiles(dir string) (err error) {
-	all := [][]string{c.Manifests, c.Permissions}
+	all := [][]string{c.Manifests, c.Permissions, c.Webhooks}
 	for _, managed := range c.kinds() {
 		all = append(all, managed.InNamespace, managed.Samples)
 	}

@@ -30,6 +30,7 @@ func read(t *testing.T, text string) (*Config, error) {
 	t.Helper()
 	dir := testkit.Write(t, t.TempDir(), map[string]string{
 		"judge.yaml": text, "crd.yaml": "", "sample.yaml": "", "foo.yaml": "", "bar.yaml": "", "rbac.yaml": "", "secret.yaml": "",
+		"webhooks.yaml": "",
 	})
 	return Read(filepath.Join(dir, "judge.yaml"))
 }

@@ -51,7 +51,7 @@ var draftTemplate = template.Must(template.New("judge.yaml").Parse(draftText))
 // Init returns the text of a judge.yaml for the folder dir, and which requests the API server has
 // refused meanwhile. o.Config needs manifests and one sample.
 func Init(ctx context.Context, o Options, dir string) (judgeYAML string, refused []string, err error) {
-	kinds, err := newJudges(ctx, o)
+	kinds, err := newJudges(ctx, o, "")
 	if err != nil {
 		return "", nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -38,8 +40,8 @@ import (
 // Options say what to judge, and where.
 type Options struct {
 	Config *Config
-	// Command starts the operator. {kubeconfig}, {namespace}, {metrics} and {probes} in its
-	// arguments are replaced: by a path, by the namespace to act on, and by free ports.
+	// Command starts the operator. The judge replaces the braces in its arguments, which
+	// Reference describes.
 	Command []string
 	// Target is the API server, with an administrator's credentials.
 	Target *rest.Config
@@ -62,6 +64,8 @@ type judge struct {
 	dynamic     dynamic.Interface
 	mapper      *restmapper.DeferredDiscoveryRESTMapper
 	permissions operator.Permissions
+	webhooks    *operator.LocalWebhooks      // at no port yet; nil if judge.yaml has none
+	crds        []*unstructured.Unstructured // between whose versions the operator converts
 	samples     []*unstructured.Unstructured
 	// The resources of the samples, and those of the objects that they own.
 	ofSamples, ofOwned []schema.GroupVersionResource
@@ -75,7 +79,12 @@ type judge struct {
 // the error says so, and the checks that haven't ended aren't judged. Without results, the error says
 // why nothing could be judged.
 func Run(ctx context.Context, o Options) (results []Result, err error) {
-	kinds, err := newJudges(ctx, o)
+	dir, err := os.MkdirTemp("", "judge-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	kinds, err := newJudges(ctx, o, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +114,7 @@ func (j *judge) run(ctx context.Context, checks []Check, parallel int, ended fun
 		ended()
 	}
 	limit := cmp.Or(parallel, 2*runtime.NumCPU())
-	if !j.isNamespaced() {
+	if j.isAlone() {
 		limit = 1
 	}
 	var together errgroup.Group
@@ -130,13 +139,16 @@ func (j *judge) run(ctx context.Context, checks []Check, parallel int, ended fun
 	return results
 }
 
-// newJudges returns a judge for each kind, and has applied the manifests.
-func newJudges(ctx context.Context, o Options) (kinds []*judge, err error) {
+// newJudges returns a judge for each kind, and has applied the manifests. dir is for a certificate.
+func newJudges(ctx context.Context, o Options, dir string) (kinds []*judge, err error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
 	j := judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
 	j.target.QPS = -1
 	if err = j.connect(); err == nil && o.Config.InCluster {
 		err = operator.CanImitatePods()
+	}
+	if err == nil && len(o.Config.Webhooks) > 0 {
+		err = j.makeCertificate(dir)
 	}
 	for _, managed := range o.Config.kinds() {
 		config, kind := *o.Config, j
@@ -149,7 +161,7 @@ func newJudges(ctx context.Context, o Options) (kinds []*judge, err error) {
 		err = j.apply(ctx, "", o.Config.Manifests...)
 	}
 	for _, kind := range kinds {
-		kind.kinds = kinds
+		kind.kinds, kind.crds = kinds, j.crds
 		if err == nil {
 			err = kind.learnKinds()
 		}
@@ -159,9 +171,19 @@ func newJudges(ctx context.Context, o Options) (kinds []*judge, err error) {
 
 // isNamespaced reports whether the operator can be told to act on one namespace only.
 func (j *judge) isNamespaced() bool {
+	return !j.isClusterScoped && j.isTold("{namespace}")
+}
+
+// isTold reports whether the operator is told what the judge puts in place of these braces.
+func (j *judge) isTold(braces string) bool {
 	given := slices.AppendSeq(slices.Clone(j.command), maps.Values(j.config.Env))
-	isTold := func(text string) bool { return strings.Contains(text, "{namespace}") }
-	return !j.isClusterScoped && slices.ContainsFunc(given, isTold)
+	return slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, braces) })
+}
+
+// isAlone reports whether checks must run one after another: the operator can't be told to act on one
+// namespace only, or to serve its webhooks at another port, or a CRD names one replica that converts.
+func (j *judge) isAlone() bool {
+	return !j.isNamespaced() || len(j.crds) > 0 || j.webhooks != nil && !j.isTold("{webhooks}")
 }
 
 const longest = 10 * time.Minute // for every check
@@ -202,10 +224,12 @@ func (j *judge) readSamples() error {
 }
 
 func (j *judge) connect() (err error) {
-	if j.client, err = kubernetes.NewForConfig(j.target); err != nil {
+	config := rest.CopyConfig(j.target)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return patient{next} })
+	if j.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	if j.dynamic, err = dynamic.NewForConfig(j.target); err != nil {
+	if j.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return err
 	}
 	j.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(j.client.Discovery()))

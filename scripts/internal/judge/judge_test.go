@@ -58,6 +58,11 @@ func judgedAfter(
 			"name: example-foo\n", "name: example-foo\n  labels: {namespace: \"{namespace}\"}\n")
 	case inCluster:
 		args = "inCluster: true\nargs: [\"--namespace={namespace}\"]"
+	case withWebhooks, tooWideWebhooks:
+		args = "webhooks: [webhooks.yaml]\nargs: [\"--kubeconfig={kubeconfig}\", \"--namespace={namespace}\", " +
+			"\"--certificates={certificates}\", \"--webhooks={webhooks}\"]"
+		groups := map[string]string{withWebhooks: fooVersion.Group, tooWideWebhooks: "*"}
+		testkit.Write(t, dir, map[string]string{"webhooks.yaml": fmt.Sprintf(aWebhook, groups[name])})
 	case severalKinds: // Kubernetes' own controllers manage the second one
 		testkit.Write(t, dir, map[string]string{"web.yaml": aDeployment})
 		others = "---\nsamples: [web.yaml]\nowns:\n- {apiVersion: apps/v1, kind: ReplicaSet}\nready: {condition: Available}\n"
@@ -114,6 +119,24 @@ const inCluster = "it finds the API server as in a Pod"
 
 // severalKinds makes the judge look at Deployments, too. It is no bug.
 const severalKinds = "it isn't the only operator"
+
+// withWebhooks makes the operator refuse bad input by a webhook. It is no bug.
+const withWebhooks = "it has webhooks"
+
+// tooWideWebhooks makes its webhook match what others write.
+const tooWideWebhooks = "its webhook sees everything"
+
+const aWebhook = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validates}
+webhooks:
+- name: foos.example.com
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {service: {name: a, namespace: b, path: /validate}}
+  rules: [{apiGroups: ["%s"], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: ["*"]}]
+`
 
 const aDeployment = `apiVersion: apps/v1
 kind: Deployment
@@ -215,6 +238,7 @@ var bugs = map[string]bug{
 	"it hides refused writes":                      {"refusals", "status doesn't show it"},
 	"its failure stays":                            {"refusals", "Degraded True"},
 	"it depends on the order of a map":             {"restart", "after a restart"},
+	tooWideWebhooks:                                {"webhooks", "a ConfigMap, a Secret, a Service, a Pod"},
 }
 
 // TestBugsAreFound judges each bug by the check that is about it.
@@ -327,6 +351,17 @@ func TestInCluster(t *testing.T) {
 		t.Skip(err)
 	}
 	foundNothing(t, judgedWith(t, inCluster, limitOfCorrect, limitOfCorrect, "converge", "recreate", "restart", "F1", "F5"))
+}
+
+// The API server calls the operator's webhooks, so bad input doesn't even reach its reconciler.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	results := judgedWith(t, withWebhooks, limitOfCorrect, limitOfCorrect, "webhooks", "bad-input", "restart", "F5")
+	foundNothing(t, results)
+	const want = "[while the operator is down, the API server refuses samples]"
+	if got := fmt.Sprint(results[0].Measures); got != want {
+		t.Errorf("webhooks measured %s, want %s", got, want)
+	}
 }
 
 // The checks run for each kind, except those that are about the whole program.

@@ -21,14 +21,19 @@ import (
 	"example.com/operators/scripts/internal/problem"
 )
 
+const crdKind = "CustomResourceDefinition"
+
 // apply applies files, in another namespace than theirs unless that is "", and waits until their CRDs
-// can be used.
+// can be used. If there are webhooks, the operator converts between the versions of the CRDs.
 func (j *judge) apply(ctx context.Context, namespace string, files ...string) error {
 	for _, file := range files {
 		objects, err := operator.ReadObjects(file)
 		for _, object := range objects {
 			if namespace != "" {
 				object.SetNamespace(namespace)
+			}
+			if j.webhooks != nil && object.GetKind() == crdKind && j.webhooks.Convert(object) {
+				j.crds = append(j.crds, object)
 			}
 			if err == nil {
 				err = j.applyObject(ctx, object)
@@ -95,7 +100,7 @@ func (j *judge) applyObject(ctx context.Context, object *unstructured.Unstructur
 		api = j.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
 	}
 	_, err = api.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: manager, Force: true})
-	if err != nil || object.GetKind() != "CustomResourceDefinition" {
+	if err != nil || object.GetKind() != crdKind {
 		return err
 	}
 	return j.awaitCRD(ctx, object)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
@@ -124,12 +125,15 @@ func (s *scenario) release(object *unstructured.Unstructured) {
 	}
 }
 
-// awaitSeen waits until the history has this version of an object. Otherwise, a check could take the
-// version before it for the result of a change.
+// awaitSeen waits until the history has this version of an object, or a newer one. Otherwise, a check
+// could take the version before it for the result of a change.
 func (s *scenario) awaitSeen(object *unstructured.Unstructured) {
-	isSame := func(v snapshot) bool { return v.object.GetResourceVersion() == object.GetResourceVersion() }
+	isNewEnough := func(v snapshot) bool {
+		order, err := resourceversion.CompareResourceVersion(v.object.GetResourceVersion(), object.GetResourceVersion())
+		return err == nil && order >= 0
+	}
 	s.must(s.soon(func() error {
-		if !slices.ContainsFunc(s.history.of(object), isSame) {
+		if !slices.ContainsFunc(s.history.of(object), isNewEnough) {
 			return fmt.Errorf("the judge's watch hasn't shown %s, version %s", title(object), object.GetResourceVersion())
 		}
 		return nil

@@ -17,43 +17,69 @@ import (
 // replica is a replica of the operator, behind a proxy of its own.
 type replica struct {
 	*operator.Replica
-	namespace string                  // of the scenario
-	replace   func(arg string) string // replaces {kubeconfig}, {namespace}, {metrics} and {probes}
+	scenario *scenario
+	webhooks string                  // the port where it serves them, or ""
+	replace  func(arg string) string // replaces the braces that Reference describes
+}
+
+// Stop stops the replica, and then the API server doesn't call its webhooks any more.
+func (r *replica) Stop() {
+	r.Replica.Stop()
+	r.scenario.uninstall(r.webhooks)
+}
+
+// Destroy kills the replica for good, and then the API server doesn't call its webhooks any more.
+func (r *replica) Destroy() {
+	r.Replica.Destroy()
+	r.scenario.uninstall(r.webhooks)
 }
 
 // start starts a replica, with more arguments than the usual ones.
 func (s *scenario) start(more ...string) *replica {
-	return s.startBehind(func(*faultproxy.Proxy) {}, more...)
+	r := s.startBehind(func(*faultproxy.Proxy) {}, more...)
+	if s.webhooks != nil {
+		s.install(r.webhooks)
+	}
+	return r
 }
 
-// startBehind starts a replica when do has prepared its proxy.
+// startBehind starts a replica when do has prepared its proxy. The API server doesn't call its
+// webhooks, which may fail now.
 func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *replica {
 	kubeconfig := filepath.Join(s.dir, fmt.Sprintf("kubeconfig-%d", len(s.replicas)))
 	behind, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
 	s.must(err)
 	s.cleanup(behind.Close)
 	do(behind.Proxy)
-	metrics, err := operator.FreePort()
-	s.must(err)
-	probes, err := operator.FreePort()
-	s.must(err)
-	replace := strings.NewReplacer("{kubeconfig}", kubeconfig, "{namespace}", s.namespace,
-		"{metrics}", metrics, "{probes}", probes).Replace
+	var ports [3]string
+	for i := range ports {
+		ports[i], err = operator.FreePort()
+		s.must(err)
+	}
+	r := &replica{Replica: behind, scenario: s}
+	env := slices.Clone(operator.Pings)
+	braces := []string{
+		"{kubeconfig}", kubeconfig, "{namespace}", s.namespace, "{metrics}", ports[0], "{probes}", ports[1],
+	}
+	if s.webhooks != nil {
+		r.webhooks = s.portFor(ports[2])
+		braces = append(braces, "{webhooks}", r.webhooks, "{certificates}", s.webhooks.Dir())
+		env = append(env, "ENABLE_WEBHOOKS=true", "TMPDIR="+strings.TrimSuffix(s.webhooks.Dir(), usualFolder))
+	}
+	r.replace = strings.NewReplacer(braces...).Replace
 	var args []string
 	for _, arg := range slices.Concat(s.command[1:], more) {
-		args = append(args, replace(arg))
+		args = append(args, r.replace(arg))
 	}
 	s.step("start %s %s", filepath.Base(s.binary), strings.Join(args, " "))
-	env := slices.Clone(operator.Pings)
 	for name, value := range s.config.Env {
-		env = append(env, name+"="+replace(value))
+		env = append(env, name+"="+r.replace(value))
 	}
 	options := operator.Options{Binary: s.binary, Args: args, Env: env}
 	if s.config.InCluster {
 		options.InPod = s.namespace
 	}
 	s.must(behind.Start(options))
-	r := &replica{behind, s.namespace, replace}
 	s.replicas = append(s.replicas, r)
 	return r
 }

@@ -36,7 +36,7 @@ func (s *scenario) writes(after time.Time) []audit.Request {
 // operator that acts on all namespaces may still be busy there.
 func (r *replica) since(when time.Time, include ...func(audit.Request) bool) []audit.Request {
 	return slices.DeleteFunc(r.Proxy.Requests(), func(request audit.Request) bool {
-		isAnothers := strings.HasPrefix(request.Namespace, namePrefix) && request.Namespace != r.namespace
+		isAnothers := strings.HasPrefix(request.Namespace, namePrefix) && request.Namespace != r.scenario.namespace
 		isLeftOut := func(accepts func(audit.Request) bool) bool { return !accepts(request) }
 		return isAnothers || !request.Answered.After(when) || slices.ContainsFunc(include, isLeftOut)
 	})

@@ -31,6 +31,9 @@ const (
 	namePrefix = "judge-"
 )
 
+// judgesLabels find what the judge leaves if it is killed.
+var judgesLabels = map[string]string{"app.kubernetes.io/managed-by": manager}
+
 // scenario is used by one check.
 type scenario struct {
 	*attempt
@@ -42,14 +45,15 @@ type scenario struct {
 	history    *history
 	made       map[types.UID]bool // objects of the kinds that the operator owns, which the judge created
 	replicas   []*replica         // all that were ever started
+	// The webhook configurations that are installed, and the port that they name, or "".
+	installed   []*unstructured.Unstructured
+	installedAt string
 }
 
 // newScenario returns a scenario without an operator.
 func (j *judge) newScenario(t *attempt) *scenario {
 	s := &scenario{attempt: t, judge: j, binary: j.command[0], made: map[types.UID]bool{}}
-	// The label finds what the judge leaves if it is killed.
-	labels := map[string]string{"app.kubernetes.io/managed-by": manager}
-	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: labels}
+	about := metav1.ObjectMeta{GenerateName: namePrefix, Labels: judgesLabels}
 	namespace, err := s.client.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: about}, metav1.CreateOptions{})
 	s.must(err)
 	s.namespace = namespace.Name
@@ -95,7 +99,7 @@ func (s *scenario) tidy() {
 	}
 	s.removeSamples(ctx)
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
-	if s.isNamespaced() && !s.result.Check.Alone {
+	if !s.isAlone() && !s.result.Check.Alone {
 		return
 	}
 	isGone := func(ctx context.Context) (bool, error) {

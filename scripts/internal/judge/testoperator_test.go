@@ -4,6 +4,7 @@ package judge_test
 // Deployment, as the chapters do, but can have one bug.
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/signal"
 	"reflect"
@@ -20,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,11 +46,29 @@ func testOperator() {
 	bug := flags.String("bug", "none", "the operator's bug")
 	kubeconfig := flags.String("kubeconfig", "", "the path of the kubeconfig")
 	namespace := flags.String("namespace", "", "the namespace of the Foos")
+	certificates := flags.String("certificates", "", "the folder of the webhook's certificate")
+	webhooks := flags.String("webhooks", "", "the port of the webhook, or none")
 	_ = flags.Parse(os.Args[1:])
+	if *webhooks != "" {
+		go serveWebhook(*webhooks, *certificates)
+	}
 	if err := run(*bug, *kubeconfig, *namespace); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// serveWebhook refuses bad input, and accepts everything else.
+func serveWebhook(port, certificates string) {
+	validate := func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		_ = json.NewDecoder(r.Body).Decode(&review)
+		isBad := bytes.Contains(review.Request.Object.Raw, []byte("bad-name"))
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: !isBad}
+		_ = json.NewEncoder(w).Encode(review)
+	}
+	fmt.Println(http.ListenAndServeTLS("127.0.0.1:"+port, certificates+"/tls.crt", certificates+"/tls.key",
+		http.HandlerFunc(validate)))
 }
 
 var (

@@ -57,10 +57,18 @@ func (l LocalWebhooks) OnPort(port string) LocalWebhooks {
 	return l
 }
 
+// Dir is the folder of the certificate, in the files tls.crt and tls.key.
+func (l LocalWebhooks) Dir() string { return l.dir }
+
+// Port is where the operator serves the webhooks.
+func (l LocalWebhooks) Port() string {
+	_, port, _ := net.SplitHostPort(l.address)
+	return port
+}
+
 // Flags are what a chapter's program must be started with.
 func (l *LocalWebhooks) Flags() []string {
-	host, port, _ := net.SplitHostPort(l.address)
-	return []string{"--webhook-host", host, "--webhook-port", port, "--webhook-cert-path", l.dir}
+	return []string{"--webhook-host", webhookHost, "--webhook-port", l.Port(), "--webhook-cert-path", l.dir}
 }
 
 // Await waits until the operator answers.
@@ -104,6 +112,9 @@ func (l *LocalWebhooks) redirect(configuration *unstructured.Unstructured, names
 		webhook["clientConfig"] = l.clientConfig(path)
 		if namespace == "" {
 			continue
+		}
+		for _, rule := range MapsIn(&unstructured.Unstructured{Object: webhook}, "rules") {
+			rule["scope"] = "Namespaced" // the selector doesn't apply to other objects
 		}
 		only := map[string]any{"key": corev1.LabelMetadataName, "operator": "In", "values": []any{namespace}}
 		all, _, _ := unstructured.NestedSlice(webhook, "namespaceSelector", "matchExpressions")
