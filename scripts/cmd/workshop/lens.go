@@ -155,7 +155,7 @@ func runLens(command *cobra.Command, flags lensFlags, programs []lens.Program, l
 	if err != nil {
 		return err
 	}
-	return errors.Join(lens.WriteHTML(file, session.Controls().Title, session.Recorder.All()), file.Close())
+	return errors.Join(lens.WriteHTML(file, session.Controls(), session.Recorder.All()), file.Close())
 }
 
 // lensOptions brings the cluster up, and builds the programs.

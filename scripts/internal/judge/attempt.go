@@ -9,13 +9,16 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"example.com/operators/scripts/internal/lens"
 )
 
 type attempt struct {
 	ctx      context.Context
 	result   Result
 	cleanups []func()
-	cause    string // of the findings that come now: see Finding
+	cause    string         // of the findings that come now: see Finding
+	page     *lens.Observer // nil: nothing is recorded
 }
 
 // ended is the panic that ends an attempt with a verdict.
@@ -64,7 +67,9 @@ func (t *attempt) measure(format string, args ...any) {
 
 // step notes what the judge does now.
 func (t *attempt) step(format string, args ...any) {
-	t.result.Steps = append(t.result.Steps, noted(format, args...))
+	if t.page != nil {
+		t.page.Acted(time.Now(), fmt.Sprintf(format, args...))
+	}
 }
 
 // try runs do, and then what there is to clean up.

@@ -102,7 +102,7 @@ something couldn't be judged, or if the judge itself fails.`,
 		"an older version of the operator, for the check upgrade: it gets the same arguments")
 	command.Flags().StringVarP(&flags.output, "output", "o", "card", "what to print: card or json")
 	command.Flags().StringVar(&flags.html, "html", "",
-		"write a report with all evidence and a timeline of each check to this HTML file")
+		"write a report with all evidence to this HTML file, in which each finding opens in lens")
 	command.Flags().StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
 	if host.Capstone != nil {
@@ -183,6 +183,7 @@ func (f *flags) judge(command *cobra.Command, host Host, args []string) (report 
 	}
 	report.Operator = filepath.Base(args[0])
 	step := ui.New(os.Stderr).Start("judging " + report.Operator)
+	options.Record = f.html != ""
 	options.Progress = func(done, all int) { step.Update("%d of %d checks", done, all) }
 	report.Results, err = Run(command.Context(), options)
 	step.Drop()

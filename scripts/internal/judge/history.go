@@ -42,7 +42,12 @@ func (s *scenario) follow() {
 	if s.isClusterScoped {
 		namespace = metav1.NamespaceAll
 	}
-	s.must(operator.Follow(s.ctx, s.dynamic, namespace, s.watched(), s.history.add))
+	s.must(operator.Follow(s.ctx, s.dynamic, namespace, s.watched(), func(event watch.EventType, now *unstructured.Unstructured) {
+		s.history.add(event, now)
+		if s.page != nil {
+			s.page.Stored(s.mapping(now).Resource.Resource, now, event == watch.Deleted)
+		}
+	}))
 }
 
 func (h *history) add(event watch.EventType, version *unstructured.Unstructured) {

@@ -50,6 +50,8 @@ type Options struct {
 	// Parallel is how many of them run at the same time, if each has an operator that only acts on
 	// the check's namespace. 0 means two for each processor, because most checks wait most of the time.
 	Parallel int
+	// Record makes each finding open in lens, on the page of WriteHTML.
+	Record bool
 	// Progress is called when a check has ended, with the number of those that have. It may be nil.
 	Progress func(done, all int)
 }
@@ -73,6 +75,8 @@ type judge struct {
 	isClusterScoped bool
 	// The check converge has run, and the first sample doesn't become ready.
 	fails *atomic.Bool
+	// Each scenario keeps what lens shows.
+	isRecorded bool
 }
 
 // Run runs the checks for each kind, and returns their results in the same order. If it is interrupted,
@@ -142,7 +146,7 @@ func (j *judge) run(ctx context.Context, checks []Check, parallel int, ended fun
 // newJudges returns a judge for each kind, and has applied the manifests. dir is for a certificate.
 func newJudges(ctx context.Context, o Options, dir string) (kinds []*judge, err error) {
 	command := slices.Concat(o.Command[:1], o.Config.Args, o.Command[1:])
-	j := judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target)}
+	j := judge{config: o.Config, command: command, target: rest.CopyConfig(o.Target), isRecorded: o.Record}
 	j.target.QPS = -1
 	if err = j.connect(); err == nil && o.Config.InCluster {
 		err = operator.CanImitatePods()

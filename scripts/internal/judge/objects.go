@@ -62,9 +62,10 @@ func (s *scenario) renamed(original *unstructured.Unstructured, name string) *un
 
 // create creates an object of the judge's.
 func (s *scenario) create(object *unstructured.Unstructured) *unstructured.Unstructured {
-	s.step("create %s", title(object))
+	began := time.Now()
 	created, err := s.api(object).Create(s.ctx, object, metav1.CreateOptions{FieldManager: manager})
 	s.must(err)
+	s.wrote(began, "create "+title(object), created, created.GetResourceVersion())
 	s.made[created.GetUID()] = true
 	s.awaitSeen(created)
 	return created
@@ -87,13 +88,13 @@ func (s *scenario) patch(object *unstructured.Unstructured, patch string) *unstr
 func (s *scenario) tryPatch(
 	object *unstructured.Unstructured, kind types.PatchType, patch string,
 ) (*unstructured.Unstructured, error) {
-	s.step("patch %s: %s", title(object), patch)
-	options := metav1.PatchOptions{FieldManager: manager}
+	began, options := time.Now(), metav1.PatchOptions{FieldManager: manager}
 	patched, err := s.api(object).Patch(s.ctx, object.GetName(), kind, []byte(patch), options)
 	if err != nil {
-		s.step("%v", err)
+		s.step("patch %s: %s: %v", title(object), patch, err)
 		return nil, err
 	}
+	s.wrote(began, fmt.Sprintf("patch %s: %s", title(object), patch), patched, patched.GetResourceVersion())
 	s.awaitSeen(patched)
 	return patched, nil
 }
@@ -143,9 +144,18 @@ func (s *scenario) awaitSeen(object *unstructured.Unstructured) {
 // remove deletes objects.
 func (s *scenario) remove(how metav1.DeletionPropagation, objects ...*unstructured.Unstructured) {
 	for _, object := range objects {
-		s.step("delete %s (%s)", title(object), how)
+		began := time.Now()
 		err := s.api(object).Delete(s.ctx, object.GetName(), metav1.DeleteOptions{PropagationPolicy: &how})
 		s.must(operator.IgnoreNotFound(err))
+		s.wrote(began, fmt.Sprintf("delete %s (%s)", title(object), how), object, "")
+	}
+}
+
+// wrote records a write of the judge's, with the version in the answer, or "" after a deletion.
+func (s *scenario) wrote(began time.Time, text string, object *unstructured.Unstructured, version string) {
+	if s.page != nil {
+		resource := s.mapping(object).Resource.Resource
+		s.page.Wrote(began, text, resource, object.GetNamespace(), object.GetName(), version)
 	}
 }
 

@@ -50,6 +50,9 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 	behind, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
 	s.must(err)
 	s.cleanup(behind.Close)
+	if s.page != nil {
+		s.page.Follow(fmt.Sprintf("replica %d", len(s.replicas)+1), "", behind.Proxy)
+	}
 	do(behind.Proxy)
 	var ports [3]string
 	for i := range ports {

@@ -17,6 +17,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"example.com/operators/scripts/internal/lens"
 	"example.com/operators/scripts/internal/problem"
 	"example.com/operators/scripts/internal/ui"
 )
@@ -135,23 +136,46 @@ func writeFinding(w io.Writer, colours ui.Palette, result Result, finding Findin
 var page string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"since":    func(at, began time.Time) string { return fmt.Sprintf("%8.3f s", at.Sub(began).Seconds()) },
-	"took":     Result.took,
-	"name":     Result.name,
-	"timeline": timeline,
+	"since": func(at, began time.Time) string { return fmt.Sprintf("%8.3f s", at.Sub(began).Seconds()) },
+	"took":  Result.took,
+	"name":  Result.name,
+	"lens":  lensOf,
 }).Parse(page))
 
 // WriteHTML writes the report as an HTML file.
 func (r Report) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, r) }
 
-// timeline is what the judge did and what the operator has sent, in the order of time.
-func timeline(r Result) []Evidence {
-	events := slices.Clone(r.Steps)
-	for _, request := range r.Requests {
-		events = append(events, Evidence{At: request.Answered, Text: request.String()})
+// mostRecorded is how many of a check's items lens shows: the last ones.
+const mostRecorded = 3000
+
+// lensOf returns lens's page of a finding, or "" if nothing is recorded. It shows what led to the first
+// request in the evidence.
+func lensOf(r Result, f Finding) (string, error) {
+	if len(r.Recorded) == 0 {
+		return "", nil
 	}
-	slices.SortStableFunc(events, func(a, b Evidence) int { return a.At.Compare(b.At) })
-	return events
+	look := &lens.Shown{Title: f.What, Text: strings.Join(append(f.Where, r.Check.Why), ". "), Done: true}
+	programs := sets.New[string]()
+	items := r.Recorded[max(0, len(r.Recorded)-mostRecorded):]
+	for _, item := range slices.Backward(items) {
+		if item.Program != "" {
+			programs.Insert(item.Program)
+		}
+		if f.shows(item) {
+			look.Select = item.ID
+		}
+	}
+	var page strings.Builder
+	controls := lens.Controls{Title: r.name(), Programs: sets.List(programs), Look: look, Actor: "the judge"}
+	err := lens.WriteHTML(&page, controls, items)
+	return page.String(), err
+}
+
+// shows reports whether an item is one of the requests in the evidence.
+func (f Finding) shows(item lens.Item) bool {
+	return item.Lane == lens.Requests && slices.ContainsFunc(f.Evidence, func(e Evidence) bool {
+		return float64(e.At.UnixMicro())/1000 == item.Until && strings.HasPrefix(item.Detail, e.Text)
+	})
 }
 
 // formatVersion is the version of the JSON report. docs/judge.md describes the format.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/lens"
 )
 
 // Verdict is a check's outcome.
@@ -42,16 +43,15 @@ const (
 type Result struct {
 	Check
 	// Kind is the sample's, if the operator manages several and the check is about one of them.
-	Kind     string          `json:"kind,omitempty"`
-	Verdict  Verdict         `json:"verdict"`
-	Why      string          `json:"why,omitempty"`
-	Findings []Finding       `json:"findings,omitempty"`
-	Measures []string        `json:"measures,omitempty"` // without a verdict
-	Began    time.Time       `json:"began"`
-	Ended    time.Time       `json:"ended"`
-	Steps    []Evidence      `json:"-"` // what the judge did
-	Requests []audit.Request `json:"-"` // what the operator has sent, in the order of the answers
-	Log      string          `json:"-"` // the end of the operator's log, if there are findings
+	Kind     string      `json:"kind,omitempty"`
+	Verdict  Verdict     `json:"verdict"`
+	Why      string      `json:"why,omitempty"`
+	Findings []Finding   `json:"findings,omitempty"`
+	Measures []string    `json:"measures,omitempty"` // without a verdict
+	Began    time.Time   `json:"began"`
+	Ended    time.Time   `json:"ended"`
+	Log      string      `json:"-"` // the end of the operator's log, if there are findings
+	Recorded []lens.Item `json:"-"` // what lens shows of the findings, if it is recorded
 }
 
 // Finding is one thing that is wrong. What has no random names, so that the same finding has the

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"example.com/operators/scripts/internal/lens"
 	"example.com/operators/scripts/internal/operator"
 	"example.com/operators/scripts/internal/process"
 )
@@ -45,6 +46,7 @@ type scenario struct {
 	history    *history
 	made       map[types.UID]bool // objects of the kinds that the operator owns, which the judge created
 	replicas   []*replica         // all that were ever started
+	recorder   *lens.Recorder
 	// The webhook configurations that are installed, and the port that they name, or "".
 	installed   []*unstructured.Unstructured
 	installedAt string
@@ -71,6 +73,10 @@ func (j *judge) newScenario(t *attempt) *scenario {
 
 // prepare creates what the samples of this kind need, and begins the history.
 func (s *scenario) prepare() {
+	if s.isRecorded && !s.result.Check.Alone { // which has a thousand objects
+		s.recorder = &lens.Recorder{}
+		s.page = lens.NewObserver(s.recorder, s.ofSamples[0].Resource)
+	}
 	s.must(s.apply(s.ctx, s.namespace, s.config.InNamespace...))
 	s.follow()
 	for _, object := range s.history.objects(s.isOwnedKind) {
@@ -97,7 +103,9 @@ func (s *scenario) tidy() {
 	for _, kind := range s.kinds {
 		managed = append(managed, kind.watched()...)
 	}
-	s.removeSamples(ctx)
+	if s.isClusterScoped {
+		s.removeSamples(ctx)
+	}
 	s.must(operator.DeleteNamespace(ctx, s.client, s.dynamic, s.namespace, managed...))
 	if !s.isAlone() && !s.result.Check.Alone {
 		return
@@ -109,10 +117,11 @@ func (s *scenario) tidy() {
 	_ = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, isGone) // this check has been judged anyway
 }
 
-// isOwnSample reports whether an object is one of this scenario's samples without a namespace.
+// isOwnSample reports whether an object is one of this scenario's samples. (The history of samples
+// without a namespace has all of them.)
 func (s *scenario) isOwnSample(object *unstructured.Unstructured) bool {
-	return s.isClusterScoped && strings.HasPrefix(object.GetName(), s.namespace+"-") &&
-		slices.Contains(s.ofSamples, s.mapping(object).Resource)
+	return slices.Contains(s.ofSamples, s.mapping(object).Resource) &&
+		(!s.isClusterScoped || strings.HasPrefix(object.GetName(), s.namespace+"-"))
 }
 
 // removeSamples removes the samples that don't go with the scenario's namespace.
@@ -127,13 +136,18 @@ func (s *scenario) removeSamples(ctx context.Context) {
 
 // collect stops the operator, and copies what it has sent and logged into the result.
 func (s *scenario) collect() {
+	if len(s.crds) > 0 { // without the operator, the namespace's deletion may fail to list them in another version
+		s.removeSamples(context.WithoutCancel(s.ctx))
+	}
 	for _, r := range s.replicas {
 		r.Stop()
 		if panicked := operator.Panic(r.Log()); panicked != "" {
 			s.found(Error, []Evidence{{time.Now(), panicked, from(r.Log(), panicked)}}, "the operator panics")
 		}
 	}
-	s.result.Requests = s.requests()
+	if len(s.result.Findings) > 0 && s.page != nil {
+		s.result.Recorded = s.recorder.All()
+	}
 	if len(s.result.Findings) > 0 || s.result.Why != "" {
 		for _, r := range s.replicas {
 			s.result.Log += process.Tail(r.Log(), 50)

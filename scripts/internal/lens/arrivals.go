@@ -11,7 +11,7 @@ import (
 
 // cachesFallBehind is called when the API server has stored a version. The programs that watch the
 // object don't know it yet.
-func (o *observer) cachesFallBehind(v version) {
+func (o *Observer) cachesFallBehind(v version) {
 	for _, p := range o.programs {
 		inSight := p.watches[v.resource] && (p.namespace == "" || p.namespace == v.namespace)
 		if inSight && of(p.arrivals, v).by == 0 && p.behind[v.object] == 0 {
@@ -25,7 +25,7 @@ func (o *observer) cachesFallBehind(v version) {
 }
 
 // received is called when the API server has sent an event, and again when the program has it.
-func (o *observer) received(by string, e faultproxy.WatchEvent) {
+func (o *Observer) received(by string, e faultproxy.WatchEvent) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	p, delivered := o.program(by), !e.Delivered.IsZero()
@@ -63,7 +63,7 @@ func (o *observer) received(by string, e faultproxy.WatchEvent) {
 }
 
 // listed is called when a program has listed a resource: its cache has all that was there before.
-func (o *observer) listed(p *programState, r audit.Request, list int) {
+func (o *Observer) listed(p *programState, r audit.Request, list int) {
 	p.watches[r.Resource] = true
 	answered := milliseconds(r.Answered)
 	for listed, state := range o.objects {
@@ -83,7 +83,7 @@ func (o *observer) listed(p *programState, r audit.Request, list int) {
 }
 
 // arrived is called when a version has come to a program with an event or a list.
-func (o *observer) arrived(p *programState, v version, by int, at float64) {
+func (o *Observer) arrived(p *programState, v version, by int, at float64) {
 	of(p.arrivals, v).by = by
 	if behind := p.behind[v.object]; behind != 0 {
 		o.end(behind, at, fmt.Sprintf(" That lasted for %.0f ms.", at-o.recorder.Get(behind).At))

@@ -263,7 +263,7 @@ func TestPageAStandalonePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(WriteHTML(file, "a lecture", told().All()), file.Close()); err != nil {
+	if err := errors.Join(WriteHTML(file, Controls{Title: "a lecture", Programs: []string{"03"}}, told().All()), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	tab := openBrowser(t)

@@ -34,7 +34,7 @@ func (s *Session) follow(ctx context.Context, namespace string) error {
 	}
 	return operator.Follow(ctx, s.dynamic, namespace, kinds, func(event watch.EventType, seen *unstructured.Unstructured) {
 		deleted := event == watch.Deleted
-		s.observer.stored(plural(seen.GetKind()), seen, deleted)
+		s.observer.Stored(plural(seen.GetKind()), seen, deleted)
 		if seen.GetKind() == s.sample.GetKind() {
 			s.list(seen.GetName(), deleted)
 		}

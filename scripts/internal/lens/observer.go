@@ -3,19 +3,23 @@ package lens
 import (
 	"strings"
 	"sync"
+	"time"
 
 	"example.com/operators/scripts/internal/audit"
+	"example.com/operators/scripts/internal/faultproxy"
 )
 
-// observer turns what is observed into items, and links each to what caused it.
+// Observer turns what is observed into items, and links each to what caused it.
 //
 // A write's answer has the object's new resourceVersion, and so do the version that the API server
 // then stores and the events that carry it to the programs: see writes.go and arrivals.go. The
 // programs' logs say which event led to which key, and when the work on a key began and ended: see
 // work.go.
-type observer struct {
+type Observer struct {
 	recorder *Recorder
 	resource string // of the kind that the programs manage, such as foos
+	// Nobody knows the programs' logs. Then a request is linked to the event before it.
+	withoutLogs bool
 
 	mutex    sync.Mutex
 	objects  map[object]*objectState
@@ -115,21 +119,47 @@ type sent struct {
 	received float64
 }
 
-func newObserver(recorder *Recorder, resource string) *observer {
-	return &observer{
+// NewObserver returns an observer of programs that manage this resource, such as foos, and whose logs
+// it isn't told.
+func NewObserver(recorder *Recorder, resource string) *Observer {
+	o := newObserver(recorder, resource)
+	o.withoutLogs = true
+	return o
+}
+
+func newObserver(recorder *Recorder, resource string) *Observer {
+	return &Observer{
 		recorder: recorder, resource: resource,
 		objects: map[object]*objectState{}, versions: map[version]*versionState{}, programs: map[string]*programState{},
 	}
 }
 
+// Follow observes a program that only watches this namespace, or all if it is "", through its proxy.
+func (o *Observer) Follow(name, namespace string, proxy *faultproxy.Proxy) {
+	o.watchesIn(name, namespace)
+	proxy.Follow(func(request audit.Request) { o.requested(name, request) })
+	proxy.FollowEvents(func(event faultproxy.WatchEvent) { o.received(name, event) })
+}
+
+// Acted records what the actor of the page has done since began.
+func (o *Observer) Acted(began time.Time, text string) {
+	o.recorder.Add(Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: text})
+}
+
+// Wrote is Acted for a write of an object, which has the version in the answer, or "" after a deletion.
+func (o *Observer) Wrote(began time.Time, text, resource, namespace, name, resourceVersion string) {
+	item := Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: text}
+	o.acted(item, object{resource, namespace, name}, resourceVersion)
+}
+
 // watchesIn records that a program only watches this namespace.
-func (o *observer) watchesIn(name, namespace string) {
+func (o *Observer) watchesIn(name, namespace string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.program(name).namespace = namespace
 }
 
-func (o *observer) program(name string) *programState {
+func (o *Observer) program(name string) *programState {
 	p := o.programs[name]
 	if p == nil {
 		p = &programState{
@@ -150,7 +180,7 @@ func of[K comparable, State any](states map[K]*State, one K) *State {
 }
 
 // managed returns the managed object that an object belongs to, if any.
-func (o *observer) managed(one object) (managed object, found bool) {
+func (o *Observer) managed(one object) (managed object, found bool) {
 	for range 4 { // a Pod, its ReplicaSet, its Deployment, and the managed object
 		if one.resource == o.resource {
 			return one, true
@@ -161,13 +191,13 @@ func (o *observer) managed(one object) (managed object, found bool) {
 }
 
 // during reports whether an item lasted at that time, or had ended only slack milliseconds before.
-func (o *observer) during(id int, at, slack float64) bool {
+func (o *Observer) during(id int, at, slack float64) bool {
 	item := o.recorder.Get(id)
 	return at >= item.At && at <= item.Until+slack
 }
 
 // end ends an item that lasts, if there is one, and adds to its explanation.
-func (o *observer) end(id int, at float64, explain string) {
+func (o *Observer) end(id int, at float64, explain string) {
 	o.recorder.Update(id, func(item *Item) {
 		item.Until = at
 		item.Explain += explain

@@ -18,7 +18,7 @@ import (
 // story tells an observer what happens, in short sentences. All is about objects named web in the
 // namespace default, unless a sentence says otherwise.
 type story struct {
-	*observer
+	*Observer
 	now time.Time
 }
 
@@ -47,7 +47,7 @@ func (s *story) seen(kind, resourceVersion string, deleted bool) {
 		isController := true
 		seen.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Foo", Name: "web", UID: "1", Controller: &isController}})
 	}
-	s.stored(plural(kind), seen, deleted)
+	s.Stored(plural(kind), seen, deleted)
 }
 
 func (s *story) event(resource, resourceVersion string) {
@@ -332,6 +332,25 @@ func TestWhatCausedWhat(t *testing.T) {
 				s.acted(item, object{"foos", "default", "web"}, "")
 			},
 			[]string{"admission: foos default/web is refused <- actions: Create web"},
+		},
+		"nobody knows the program's log": {
+			func(s *story) {
+				s.withoutLogs = true
+				began := s.later()
+				s.Wrote(began, "create Foo web", "foos", "default", "web", "10")
+				s.stores("Foo", "10")
+				s.event("foos", "10")
+				s.request("create", "deployments", "web", "11")
+				s.stores("Deployment", "11")
+				s.request("get", "services", "any", "")
+			},
+			[]string{
+				"objects: foos default/web <- actions: create Foo web",
+				"events: MODIFIED foos default/web <- objects: foos default/web",
+				"requests: create deployments default/web 200 <- events: MODIFIED foos default/web",
+				"objects: deployments default/web <- requests: create deployments default/web 200",
+				"requests: get services default/any 200 <- events: MODIFIED foos default/web",
+			},
 		},
 		"the work of a program that is killed has sent requests": {
 			func(s *story) {

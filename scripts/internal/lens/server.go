@@ -46,6 +46,10 @@ type Controls struct {
 	Buttons  []Button `json:"buttons"`
 	// Look is the prepared scenario that the page shows, if any.
 	Look *Shown `json:"look,omitempty"`
+	// Actor is who did what the first lane shows, or "" if that is you.
+	Actor string `json:"actor,omitempty"`
+	// Replay means that everything has happened already.
+	Replay bool `json:"replay,omitempty"`
 }
 
 // Button is one action that the page offers.

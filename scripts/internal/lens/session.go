@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/chapters"
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/faultproxy"
@@ -53,7 +52,7 @@ type Options struct {
 type Session struct {
 	Options
 	Recorder *Recorder
-	observer *observer
+	observer *Observer
 	client   kubernetes.Interface
 	dynamic  dynamic.Interface
 	sample   *unstructured.Unstructured // an example of the objects that the programs manage
@@ -145,9 +144,7 @@ func (s *Session) startProxy(ctx context.Context, p *running) (err error) {
 	if p.Replica, err = operator.Behind(s.Target, direct, kubeconfig); err != nil {
 		return err
 	}
-	s.observer.watchesIn(p.Name, p.namespace)
-	p.Proxy.Follow(func(request audit.Request) { s.observer.requested(p.Name, request) })
-	p.Proxy.FollowEvents(func(event faultproxy.WatchEvent) { s.observer.received(p.Name, event) })
+	s.observer.Follow(p.Name, p.namespace, p.Proxy)
 	return nil
 }
 

@@ -3,13 +3,13 @@ package lens
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"strings"
 )
 
-// WriteHTML writes a page that shows these items, and needs neither a server nor a network.
-func WriteHTML(w io.Writer, title string, items []Item) error {
+// WriteHTML writes a page that shows these items, and needs neither a server nor a network. Of
+// controls, it shows Title, Look and Actor.
+func WriteHTML(w io.Writer, controls Controls, items []Item) error {
 	read := func(name string) string {
 		content, err := page.ReadFile("page/" + name)
 		if err != nil {
@@ -17,12 +17,13 @@ func WriteHTML(w io.Writer, title string, items []Item) error {
 		}
 		return string(content)
 	}
-	recording, err := json.Marshal(items) // which escapes <, so that no item can end the script
+	controls.Buttons, controls.Objects, controls.Replay = []Button{}, []string{}, true
+	// Marshal escapes <, so that no item can end the script.
+	recording, err := json.Marshal(map[string]any{"controls": controls, "items": items})
 	if err != nil {
 		return err
 	}
-	data := fmt.Sprintf(`<script type="application/json" id="recording" data-title="%s">%s</script>`,
-		html.EscapeString(title), recording)
+	data := fmt.Sprintf(`<script type="application/json" id="recording">%s</script>`, recording)
 	text := strings.NewReplacer(
 		`<link rel="stylesheet" href="lens.css">`, "<style>\n"+read("lens.css")+"</style>",
 		`<script src="lens.js" defer></script>`, "",

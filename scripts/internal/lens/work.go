@@ -20,7 +20,7 @@ const workedOut = " controller-runtime doesn't log its queue, so this is worked 
 	"from the reconcile calls."
 
 // logged is called with each line of a program's log.
-func (o *observer) logged(by, line string) {
+func (o *Observer) logged(by, line string) {
 	e, ok := parseLine(line, time.Now())
 	if !ok {
 		return
@@ -55,7 +55,7 @@ func (o *observer) logged(by, line string) {
 const requeueing = "Reconcile done, requeueing after "
 
 // started is called when a program starts. Whatever it did before has ended.
-func (o *observer) started(p *programState, at float64) {
+func (o *Observer) started(p *programState, at float64) {
 	for key, state := range p.keys {
 		o.claimRequests(p, key, state.working, at)
 		for _, lasts := range []int{state.working, state.queued, state.waiting} {
@@ -68,7 +68,7 @@ func (o *observer) started(p *programState, at float64) {
 }
 
 // handled is called when an event handler has got an event.
-func (o *observer) handled(p *programState, e entry) {
+func (o *Observer) handled(p *programState, e entry) {
 	namespace, name, _ := strings.Cut(e.values["object"], "/")
 	target := object{plural(e.values["kind"]), namespace, name}
 	arrived := of(p.arrivals, version{target, e.values["resourceVersion"]})
@@ -79,7 +79,7 @@ func (o *observer) handled(p *programState, e entry) {
 }
 
 // queued is called when an event handler has queued a key. It is in the queue only once.
-func (o *observer) queued(p *programState, e entry) {
+func (o *Observer) queued(p *programState, e entry) {
 	key := of(p.keys, e.key())
 	if key.queued == 0 {
 		key.queued = o.waits(p, e.key(), milliseconds(e.at), e.key(), fmt.Sprintf("The key %s waits for a worker.", e.key()))
@@ -92,7 +92,7 @@ func (o *observer) queued(p *programState, e entry) {
 }
 
 // waits adds an item to the lane of the queue, which lasts.
-func (o *observer) waits(p *programState, key string, from float64, label, explain string) int {
+func (o *Observer) waits(p *programState, key string, from float64, label, explain string) int {
 	if p.retries == framework {
 		explain += workedOut
 	}
@@ -100,7 +100,7 @@ func (o *observer) waits(p *programState, key string, from float64, label, expla
 }
 
 // workStarted is called when a reconcile call begins.
-func (o *observer) workStarted(p *programState, e entry) {
+func (o *Observer) workStarted(p *programState, e entry) {
 	name, at := e.key(), milliseconds(e.at)
 	key := of(p.keys, name)
 	if p.retries == framework && len(key.news) > 0 {
@@ -130,7 +130,7 @@ func (o *observer) workStarted(p *programState, e entry) {
 }
 
 // workFinished is called when a reconcile call has ended.
-func (o *observer) workFinished(p *programState, e entry) {
+func (o *Observer) workFinished(p *programState, e entry) {
 	name, at := e.key(), milliseconds(e.at)
 	key := of(p.keys, name)
 	work := key.working
@@ -181,7 +181,7 @@ func isConflict(failure string) bool {
 }
 
 // waitsAgain shows that a key waits since the end of a reconcile call.
-func (o *observer) waitsAgain(p *programState, e entry, work int, label, explain string) {
+func (o *Observer) waitsAgain(p *programState, e entry, work int, label, explain string) {
 	key, at := of(p.keys, e.key()), milliseconds(e.at)
 	o.end(key.waiting, at, "")
 	key.waiting = o.waits(p, e.key(), at, label, explain)
@@ -190,7 +190,7 @@ func (o *observer) waitsAgain(p *programState, e entry, work int, label, explain
 
 // claimRequests links a reconcile call that ends to the requests that it has sent, and returns their
 // number. A request about an object whose owner isn't known may be any call's.
-func (o *observer) claimRequests(p *programState, key string, work int, ended float64) (claimed int) {
+func (o *Observer) claimRequests(p *programState, key string, work int, ended float64) (claimed int) {
 	began := o.recorder.Get(work).At
 	p.requests = slices.DeleteFunc(p.requests, func(request sent) bool {
 		managed, found := o.managed(request.object)

@@ -25,7 +25,7 @@ const (
 
 // acted is called when a button was pressed, and perhaps has written an object. resourceVersion is ""
 // if the answer has none.
-func (o *observer) acted(item Item, target object, resourceVersion string) {
+func (o *Observer) acted(item Item, target object, resourceVersion string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	item.Object, item.Version = target.String(), resourceVersion
@@ -36,7 +36,7 @@ func (o *observer) acted(item Item, target object, resourceVersion string) {
 }
 
 // requested is called with each request of a program.
-func (o *observer) requested(by string, r audit.Request) {
+func (o *Observer) requested(by string, r audit.Request) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if r.Resource == "" {
@@ -58,14 +58,36 @@ func (o *observer) requested(by string, r audit.Request) {
 	case r.Verb == "list" && r.Code < 300:
 		o.listed(p, r, id)
 	}
-	if r.Verb != "watch" && !r.IsElection() {
+	switch {
+	case r.Verb == "watch" || r.IsElection():
+	case o.withoutLogs:
+		o.recorder.Cause(o.newsBefore(p, target, milliseconds(r.Received)), id)
+	default:
 		p.requests = append(p.requests, sent{id, target, milliseconds(r.Received)})
 	}
 }
 
+// newsBefore returns what had reached a program last, at that time, about the managed object that an
+// object belongs to. That is most likely why it sent a request. An object that is about to be created
+// belongs to the managed object of its name or, if there is none, to any.
+func (o *Observer) newsBefore(p *programState, target object, at float64) (newest int) {
+	managed, found := o.managed(target)
+	if !found && p.keys[target.key()] != nil {
+		managed, found = target, true
+	}
+	for key, state := range p.keys {
+		for _, item := range state.news {
+			if (!found || key == managed.key()) && o.recorder.Get(item).Until <= at {
+				newest = max(newest, item)
+			}
+		}
+	}
+	return newest
+}
+
 // otherRequested is called with each request of another client. The audit log doesn't say which
 // version it wrote.
-func (o *observer) otherRequested(r audit.Request) {
+func (o *Observer) otherRequested(r audit.Request) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	target := objectOf(r)
@@ -107,7 +129,7 @@ func meaning(code int32) string {
 }
 
 // wrote is called when a write was answered, perhaps with the resourceVersion that it wrote.
-func (o *observer) wrote(target object, write int, resourceVersion string, succeeded bool) {
+func (o *Observer) wrote(target object, write int, resourceVersion string, succeeded bool) {
 	state := of(o.objects, target)
 	state.writes = append(state.writes, write)
 	o.linkCalls(state)
@@ -124,8 +146,8 @@ func (o *observer) wrote(target object, write int, resourceVersion string, succe
 	o.linkByTime(state)
 }
 
-// stored is called with each version of an object that the API server has.
-func (o *observer) stored(resource string, seen *unstructured.Unstructured, deleted bool) {
+// Stored is called with each version of an object that the API server has.
+func (o *Observer) Stored(resource string, seen *unstructured.Unstructured, deleted bool) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	target := object{resource, seen.GetNamespace(), seen.GetName()}
@@ -159,15 +181,20 @@ func (o *observer) stored(resource string, seen *unstructured.Unstructured, dele
 		state.unwritten = append(state.unwritten, v)
 		o.linkByTime(state)
 	}
-	for _, event := range v.early {
+	for _, event := range v.early { // a program's watch was faster than lens's
 		o.recorder.Cause(v.stored, event)
+		sent := o.recorder.Get(event).At
+		o.recorder.Update(v.stored, func(item *Item) {
+			item.At = min(item.At, sent-0.01)
+			item.Until = item.At
+		})
 	}
 	o.cachesFallBehind(id)
 }
 
 // link links a version to its write, if both are known. It was stored before the write was answered,
 // even if lens has seen it later.
-func (o *observer) link(v *versionState) {
+func (o *Observer) link(v *versionState) {
 	if v.writer == 0 || v.stored == 0 {
 		return
 	}
@@ -180,7 +207,7 @@ func (o *observer) link(v *versionState) {
 }
 
 // linkByTime links versions to writes that don't say that they wrote them.
-func (o *observer) linkByTime(state *objectState) {
+func (o *Observer) linkByTime(state *objectState) {
 	state.unwritten = slices.DeleteFunc(state.unwritten, func(v *versionState) bool {
 		v.writer = o.writerOf(state, v)
 		o.link(v)
@@ -189,7 +216,7 @@ func (o *observer) linkByTime(state *objectState) {
 }
 
 // writerOf returns the write during which a version was stored, or 0.
-func (o *observer) writerOf(state *objectState, v *versionState) int {
+func (o *Observer) writerOf(state *objectState, v *versionState) int {
 	at := o.recorder.Get(v.stored).At
 	if v.freed {
 		for _, write := range slices.Backward(state.writes) {
@@ -209,7 +236,7 @@ func (o *observer) writerOf(state *objectState, v *versionState) int {
 }
 
 // linkCalls links calls of webhooks to the write during which they happened.
-func (o *observer) linkCalls(state *objectState) {
+func (o *Observer) linkCalls(state *objectState) {
 	state.calls = slices.DeleteFunc(state.calls, func(call int) bool {
 		at := o.recorder.Get(call).At
 		i := slices.IndexFunc(state.writes, func(write int) bool { return o.during(write, at, 0) })
@@ -221,7 +248,7 @@ func (o *observer) linkCalls(state *objectState) {
 }
 
 // called is called when a webhook has received a request, and answered when it has answered.
-func (o *observer) called(p *programState, e entry) {
+func (o *Observer) called(p *programState, e entry) {
 	target := object{e.values["resource"], e.values["namespace"], e.values["name"]}
 	id := o.recorder.Add(Item{
 		Lane: Admission, Program: p.name, At: milliseconds(e.at), Object: target.String(), Label: target.String(),
@@ -234,7 +261,7 @@ func (o *observer) called(p *programState, e entry) {
 	o.linkCalls(state)
 }
 
-func (o *observer) answered(p *programState, e entry) {
+func (o *Observer) answered(p *programState, e entry) {
 	o.recorder.Update(p.calls[e.values["requestID"]], func(item *Item) {
 		item.Until = milliseconds(e.at)
 		if item.Failed = e.values["allowed"] == "false"; item.Failed {

@@ -23,11 +23,13 @@ const items = new Map(); // by ID
 let ordered = []; // by time
 const effects = new Map(); // the IDs of what an item has caused
 const hasWebhooks = new Set(); // the programs whose webhooks were called
+const filled = new Set(); // the lanes, with their programs, that have items
 let controls = { programs: [], objects: [], buttons: [] };
 
 function receive(batch) {
   for (const item of batch || []) {
     if (item.lane === 'admission') hasWebhooks.add(item.program);
+    filled.add(item.lane + (item.program || ''));
     const known = items.get(item.id);
     if (known) Object.assign(known, item);
     else {
@@ -153,6 +155,7 @@ function lanes() {
       if (lane !== 'admission' || hasWebhooks.has(program)) all.push({ lane, program });
     }
   }
+  if (controls.replay) return all.filter(({ lane, program }) => filled.has(lane + program));
   return all;
 }
 
@@ -205,7 +208,7 @@ function draw() {
     c.fillStyle = colour('panel');
     c.fillRect(left, y, width - left, tall);
     c.fillStyle = colour('text');
-    c.fillText((lane.program ? lane.program + ' ' : '') + titles[lane.lane], 6, y + tall / 2, left - 10);
+    c.fillText((lane.program && controls.programs.length > 1 ? lane.program + ' ' : '') + titles[lane.lane], 6, y + tall / 2, left - 10);
     names.push({ lane: lane.lane, bottom: y + tall });
     y += tall + laneGap;
   }
@@ -245,6 +248,7 @@ function draw() {
     }
     y += Math.max(2, lane.ends.length) * rowHeight + laneGap;
   }
+  drawArrows(c, colour);
   $('scrub').value = String(1000 * (playhead - first()) / Math.max(1, newest() - first()));
   say();
 }
@@ -264,6 +268,27 @@ function say() {
   if (live) text = `Live: the lanes show the last ${wide}.`;
   if ($('predict').checked) text = `Paused at ${clock(playhead)} until you have guessed what happens next.`;
   if ($('status').textContent !== text) $('status').textContent = text;
+}
+
+// drawArrows draws an arrow from each numbered item to what it caused.
+function drawArrows(c, colour) {
+  const at = new Map(drawn.filter(d => numbers.has(d.item.id)).map(d => [d.item.id, d]));
+  c.strokeStyle = c.fillStyle = colour('text');
+  c.lineWidth = 1.5;
+  for (const to of at.values()) {
+    for (const from of (to.item.causes || []).map(id => at.get(id)).filter(Boolean)) {
+      const x = to.x - 11, y = to.y + rowHeight / 2, startX = from.x - 3, startY = from.y + rowHeight / 2;
+      const angle = Math.atan2(y - startY, x - startX);
+      c.beginPath();
+      c.moveTo(startX + 8 * Math.cos(angle), startY + 8 * Math.sin(angle));
+      c.lineTo(x, y);
+      c.stroke();
+      c.beginPath();
+      c.moveTo(x, y);
+      for (const turn of [-0.4, 0.4]) c.lineTo(x - 7 * Math.cos(angle + turn), y - 7 * Math.sin(angle + turn));
+      c.fill();
+    }
+  }
 }
 
 function drawSeconds(c, from, scale, width, y, colour) {
@@ -530,6 +555,7 @@ function show(next) {
   const same = JSON.stringify(next) === JSON.stringify(controls);
   controls = next;
   if (same) return;
+  if (next.actor) titles.actions = `What ${next.actor} did`;
   look(next.look);
   controls.objects ||= [];
   $('title').textContent = 'Lens: ' + controls.title;
@@ -679,15 +705,15 @@ window.addEventListener('resize', changed);
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
 setInterval(() => { zoom(); tree(); lists(); }, 500);
 
-const recorded = $('recording'); // the page is a file of `lens --html`
+select(0);
+const recorded = $('recording'); // the page is a file
 if (recorded) {
-  const all = JSON.parse(recorded.textContent), programs = [...new Set(all.map(item => item.program || ''))].filter(Boolean).sort();
-  show({ title: recorded.dataset.title, programs, replay: true, objects: [], buttons: [] });
+  const { controls: recordedControls, items: all } = JSON.parse(recorded.textContent);
   receive(all);
   playhead = newest();
+  show(recordedControls);
   pause(true);
 } else {
   connect();
 }
-select(0);
 requestAnimationFrame(tick);
