@@ -22,10 +22,13 @@ func newWatchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [CHAPTER[/K]]",
 		Short: "Check an exercise each time you save it",
-		Long: `Watch checks an exercise, and checks it again each time you save it, until you press Ctrl-C. It begins with the
-exercise that you name, or with the first one that you haven't passed, in all chapters or in one. When you pass an
-exercise, watch waits for you to save the next one. For a hint, or to answer the question of a ticket, use another
-terminal.`,
+		Long: `Watch checks an exercise at once, and again each time you save it. It begins with the exercise that you name. If
+you name a chapter or nothing, it begins with the first exercise there that you haven't passed.
+
+When you pass an exercise, watch goes on to the next one that you haven't passed, and checks it when you save it. It
+ends when no exercise is left, or when you press Ctrl-C.
+
+For a hint, or to answer the question of a ticket, use another terminal: "hint 01/1" or "check 03/7 --cause 2".`,
 		Example: `  ./scripts/workshop watch
   ./scripts/workshop watch 01/1`,
 		Args: cobra.MaximumNArgs(1),
@@ -62,14 +65,15 @@ type watch struct {
 	current exercises.Exercise
 
 	cancel  context.CancelFunc // of the last check
-	checked chan error         // its result; nil if there is none to wait for
+	checked chan error         // gets its result; the channel is nil if no check runs
 }
 
-// debounce is the time without a change after which a file is saved. Some editors write, rename and
-// delete several files.
+// debounce is how long nothing must change before a save counts as finished. To save one file, some
+// editors write, rename and delete several.
 const debounce = 100 * time.Millisecond
 
-// run checks an exercise at once. After it has passed, run waits for a save of the next one.
+// run checks an exercise at once, and again at each save. When it passes, the next one is checked at its
+// first save.
 func (w *watch) run(ctx context.Context, first exercises.Exercise) error {
 	if err := w.open(first); err != nil {
 		return err
@@ -82,11 +86,11 @@ func (w *watch) run(ctx context.Context, first exercises.Exercise) error {
 			w.end()
 			return nil
 		case event := <-w.watcher.Events:
-			if isSave(event) {
+			if isSave(event) && filepath.Dir(event.Name) == w.current.Dir() { // or it is a late one of the exercise before
 				saved = time.After(debounce)
 			}
-		case err := <-w.watcher.Errors:
-			return fmt.Errorf("watch %s: %w", w.current.Path(""), err)
+		case <-w.watcher.Errors: // a save may have gone unnoticed
+			saved = time.After(debounce)
 		case <-saved:
 			w.end()
 			w.check(ctx)
@@ -100,6 +104,7 @@ func (w *watch) run(ctx context.Context, first exercises.Exercise) error {
 				if err := w.open(next); err != nil {
 					return err
 				}
+				saved = nil
 			} else if !errors.Is(err, problem.ErrReported) {
 				w.command.PrintErrln(ui.Wrap(problem.Format(err)))
 			}
@@ -126,7 +131,7 @@ func (w *watch) check(ctx context.Context) {
 	go func() { checked <- checkAll(ctx, w.command, []exercises.Exercise{e}, false) }()
 }
 
-// end ends the check if it still runs, so that two never compete.
+// end cancels the check if it still runs and waits for it, so that two never run at once.
 func (w *watch) end() {
 	w.cancel()
 	if w.checked != nil {
@@ -134,8 +139,8 @@ func (w *watch) end() {
 	}
 }
 
-// isSave reports whether an event may be part of a save of a file that go test would read. Editors
-// write others, such as #a.go#.
+// isSave reports whether an event may be part of saving a file that go test reads. Editors also write
+// files that it ignores, such as .#a.go.
 func isSave(e fsnotify.Event) bool {
 	name := filepath.Base(e.Name)
 	return e.Op != fsnotify.Chmod &&

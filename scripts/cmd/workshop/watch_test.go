@@ -46,8 +46,15 @@ func startWatch(t *testing.T, root string) (shows func(string), output *process.
 	command.SetErr(output)
 	command.SetArgs(nil)
 	result := make(chan error, 1)
-	go func() { result <- command.ExecuteContext(ctx) }()
-	t.Cleanup(cancel)
+	ran := make(chan struct{})
+	go func() {
+		defer close(ran)
+		result <- command.ExecuteContext(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ran
+	})
 	return func(text string) {
 		t.Helper()
 		testkit.Await(t, time.Minute, fmt.Sprintf("%q is shown", text), func() error {

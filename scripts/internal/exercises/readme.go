@@ -17,18 +17,9 @@ type Readme struct {
 	Title   string // without the exercise's number
 	Minutes int    // that the exercise should take; 0: unknown
 	Core    bool   // it is on the core path, which takes about eight hours
-	Task    string // everything before "Read first", the question, or the first section
-	Predict string // the first question to think about before working
 }
 
-var (
-	minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})(, core path)?$`)
-	blankLines  = regexp.MustCompile(`\n(\s*\n)+`)
-	// headBlock matches the title, the time, and comments.
-	headBlock = regexp.MustCompile(`^(# |Minutes: |<!--)`)
-	// afterTask matches what ends the task.
-	afterTask = regexp.MustCompile(`^(\*\*Read first|\*\*Predict|## )`)
-)
+var minutesLine = regexp.MustCompile(`(?m)^Minutes: ([1-9]\d{0,3})(, core path)?$`)
 
 func parseReadme(number int, content string) (readme Readme) {
 	if title, ok := strings.CutPrefix(content, fmt.Sprintf("# %d: ", number)); ok {
@@ -39,19 +30,6 @@ func parseReadme(number int, content string) (readme Readme) {
 		readme.Minutes, _ = strconv.Atoi(match[1]) // only digits
 		readme.Core = match[2] != ""
 	}
-	var task []string
-	inTask := true
-	for _, block := range blankLines.Split(content, -1) {
-		inTask = inTask && !afterTask.MatchString(block)
-		question, isQuestion := strings.CutPrefix(block, "**Predict:** ")
-		switch {
-		case isQuestion && readme.Predict == "":
-			readme.Predict = plainText(question)
-		case inTask && !headBlock.MatchString(block):
-			task = append(task, block)
-		}
-	}
-	readme.Task = plainText(strings.Join(task, "\n\n"))
 	return readme
 }
 

@@ -10,34 +10,30 @@ func TestReadme(t *testing.T) {
 
 Minutes: 5
 
-Somebody adds two numbers with
-[a program](program.go) that forgets the second one. It has been in production for years, and
+Somebody adds two numbers.
+`})
+	if got, want := e.Readme, (Readme{Title: "Sums", Minutes: 5}); got != want {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestPlainText(t *testing.T) {
+	got := plainText(`Somebody adds two numbers with
+[a program](program.go) that **forgets** the second one. It has been in production for years, and
 
 - nobody
   complains
 
     $ add 1 1
     1
-
-**Read first:** [Numbers](../../README.md#numbers).
-
-**Predict:** What is
-1 + 1?
-
-**Your work:** Add.
-`})
-	want := Readme{
-		Title:   "Sums",
-		Minutes: 5,
-		Task: "Somebody adds two numbers with a program that forgets the second one. It has " +
-			"been in production for years, and\n\n- nobody complains\n\n    $ add 1 1\n    1",
-		Predict: "What is 1 + 1?",
+`)
+	const want = "Somebody adds two numbers with a program that forgets the second one. It has " +
+		"been in production for years, and\n\n- nobody complains\n\n    $ add 1 1\n    1"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := e.Readme; got != want {
-		t.Errorf("got\n%+v\nwant\n%+v", got, want)
-	}
-	const file = "01-a/exercises/1-sum/README.md"
-	if short := FirstLines(e.Task, 3, file); !strings.HasSuffix(short, "years, and\n… (the rest: "+file+")") {
+	const file = "01-a/exercises/1-sum/answer.md"
+	if short := FirstLines(got, 3, file); !strings.HasSuffix(short, "years, and\n… (the rest: "+file+")") {
 		t.Errorf("three lines: got\n%s", short)
 	}
 }

@@ -181,6 +181,9 @@ func survivesKills(s *scenario) {
 
 // pair starts two replicas, and returns the leader first. A sample is ready.
 func (s *scenario) pair() (leader, other *replica) {
+	if s.webhooks != nil && !s.hasPlaceholder("{webhooks}") {
+		s.skip("two replicas can't serve their webhooks at the same port: tell the operator another one with {webhooks}")
+	}
 	args := s.config.SecondReplica.Args
 	leader = s.start(args...)
 	s.ready("first")

@@ -66,7 +66,8 @@ manages, and "judge init" writes that file.
 
 Each check has its own namespace, ServiceAccount and process. In the operator's arguments, the judge replaces
 {kubeconfig} with the path of a kubeconfig, {namespace} with the only namespace to act on, and {metrics} and {probes}
-with free ports. If neither an argument nor env has {namespace}, the checks run one after another.
+with free ports. With webhooks, there are two more: see "judge explain judge.yaml". If neither an argument nor env has
+{namespace}, the checks run one after another.
 
 The exit status is 0 if each finding is in the baseline, 1 if there are new findings, and 2 if there are none but
 something couldn't be judged, or if the judge itself fails.`,
@@ -102,7 +103,7 @@ something couldn't be judged, or if the judge itself fails.`,
 		"an older version of the operator, for the check upgrade: it gets the same arguments")
 	command.Flags().StringVarP(&flags.output, "output", "o", "card", "what to print: card or json")
 	command.Flags().StringVar(&flags.html, "html", "",
-		"write a report with all evidence to this HTML file, in which each finding opens in lens")
+		"write a report with all evidence to this HTML file, and show findings in lens")
 	command.Flags().StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
 	if host.Capstone != nil {

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
@@ -37,17 +38,19 @@ type history struct {
 
 // follow begins the history of what the scenario watches, with the existing objects.
 func (s *scenario) follow() {
-	s.history = &history{present: map[types.UID]*unstructured.Unstructured{}}
+	h, page := &history{present: map[types.UID]*unstructured.Unstructured{}}, s.page
+	s.history = h
 	namespace := s.namespace
 	if s.isClusterScoped {
 		namespace = metav1.NamespaceAll
 	}
-	s.must(operator.Follow(s.ctx, s.dynamic, namespace, s.watched(), func(event watch.EventType, now *unstructured.Unstructured) {
-		s.history.add(event, now)
-		if s.page != nil {
-			s.page.Stored(s.mapping(now).Resource.Resource, now, event == watch.Deleted)
-		}
-	}))
+	s.must(operator.Follow(s.ctx, s.dynamic, namespace, s.watched(),
+		func(resource schema.GroupVersionResource, event watch.EventType, now *unstructured.Unstructured) {
+			h.add(event, now)
+			if page != nil {
+				page.Stored(resource.Resource, now, event == watch.Deleted)
+			}
+		}))
 }
 
 func (h *history) add(event watch.EventType, version *unstructured.Unstructured) {

@@ -18,6 +18,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -64,13 +65,16 @@ type judge struct {
 	target      *rest.Config
 	client      kubernetes.Interface
 	dynamic     dynamic.Interface
+	direct      dynamic.Interface // without a webhookRetrier
 	mapper      *restmapper.DeferredDiscoveryRESTMapper
 	permissions operator.Permissions
-	webhooks    *operator.LocalWebhooks      // at no port yet; nil if judge.yaml has none
+	webhooks    *operator.LocalWebhooks      // of the first replica; nil if judge.yaml has none
 	crds        []*unstructured.Unstructured // between whose versions the operator converts
 	samples     []*unstructured.Unstructured
 	// The resources of the samples, and those of the objects that they own.
 	ofSamples, ofOwned []schema.GroupVersionResource
+	// What the operator's webhooks made of the first sample, as JSON.
+	defaulted *atomic.Pointer[string]
 	// The samples have no namespace. Then each check sees the whole cluster, and runs alone.
 	isClusterScoped bool
 	// The check converge has run, and the first sample doesn't become ready.
@@ -91,6 +95,9 @@ func Run(ctx context.Context, o Options) (results []Result, err error) {
 	kinds, err := newJudges(ctx, o, dir)
 	if err != nil {
 		return nil, err
+	}
+	if len(kinds[0].crds) > 0 { // whose conversion nobody serves afterwards
+		defer func() { err = errors.Join(err, kinds[0].applyAsGiven(context.WithoutCancel(ctx))) }()
 	}
 	ofOthers := slices.DeleteFunc(slices.Clone(o.Checks), func(c Check) bool { return c.ofProgram })
 	all := len(o.Checks) + (len(kinds)-1)*len(ofOthers)
@@ -152,12 +159,13 @@ func newJudges(ctx context.Context, o Options, dir string) (kinds []*judge, err 
 		err = operator.CanImitatePods()
 	}
 	if err == nil && len(o.Config.Webhooks) > 0 {
-		err = j.makeCertificate(dir)
+		j.webhooks, err = operator.NewLocalWebhooks(filepath.Join(dir, defaultCertDir))
 	}
 	for _, managed := range o.Config.kinds() {
 		config, kind := *o.Config, j
 		config.Managed = managed
 		kind.config, kind.fails = &config, new(atomic.Bool)
+		kind.defaulted = new(atomic.Pointer[string])
 		err = errors.Join(err, kind.readSamples())
 		kinds = append(kinds, &kind)
 	}
@@ -175,19 +183,19 @@ func newJudges(ctx context.Context, o Options, dir string) (kinds []*judge, err 
 
 // isNamespaced reports whether the operator can be told to act on one namespace only.
 func (j *judge) isNamespaced() bool {
-	return !j.isClusterScoped && j.isTold("{namespace}")
+	return !j.isClusterScoped && j.hasPlaceholder("{namespace}")
 }
 
-// isTold reports whether the operator is told what the judge puts in place of these braces.
-func (j *judge) isTold(braces string) bool {
+// hasPlaceholder reports whether the operator is told what the judge puts in place of a placeholder.
+func (j *judge) hasPlaceholder(placeholder string) bool {
 	given := slices.AppendSeq(slices.Clone(j.command), maps.Values(j.config.Env))
-	return slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, braces) })
+	return slices.ContainsFunc(given, func(text string) bool { return strings.Contains(text, placeholder) })
 }
 
 // isAlone reports whether checks must run one after another: the operator can't be told to act on one
 // namespace only, or to serve its webhooks at another port, or a CRD names one replica that converts.
 func (j *judge) isAlone() bool {
-	return !j.isNamespaced() || len(j.crds) > 0 || j.webhooks != nil && !j.isTold("{webhooks}")
+	return !j.isNamespaced() || len(j.crds) > 0 || j.webhooks != nil && !j.hasPlaceholder("{webhooks}")
 }
 
 const longest = 10 * time.Minute // for every check
@@ -228,8 +236,11 @@ func (j *judge) readSamples() error {
 }
 
 func (j *judge) connect() (err error) {
+	if j.direct, err = dynamic.NewForConfig(j.target); err != nil {
+		return err
+	}
 	config := rest.CopyConfig(j.target)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return patient{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return webhookRetrier{next} })
 	if j.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}

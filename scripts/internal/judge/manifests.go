@@ -46,6 +46,12 @@ func (j *judge) apply(ctx context.Context, namespace string, files ...string) er
 	return nil
 }
 
+// applyAsGiven applies the manifests again, without the judge's conversion webhooks.
+func (j *judge) applyAsGiven(ctx context.Context) error {
+	j.webhooks = nil
+	return j.apply(ctx, "", j.config.Manifests...)
+}
+
 // learnKinds finds out what the API calls the kinds of the samples and of the objects that they own.
 func (j *judge) learnKinds() error {
 	learn := func(kind schema.GroupVersionKind, known *[]schema.GroupVersionResource) error {

@@ -22,11 +22,15 @@ import (
 
 // api returns the API of the object's resource in its namespace, which is the scenario's by default.
 func (s *scenario) api(object *unstructured.Unstructured) dynamic.ResourceInterface {
+	return s.apiOf(s.dynamic, object)
+}
+
+func (s *scenario) apiOf(client dynamic.Interface, object *unstructured.Unstructured) dynamic.ResourceInterface {
 	mapping := s.mapping(object)
 	if !hasNamespace(mapping) {
-		return s.dynamic.Resource(mapping.Resource)
+		return client.Resource(mapping.Resource)
 	}
-	return s.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), s.namespace))
+	return client.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), s.namespace))
 }
 
 func (s *scenario) mapping(object *unstructured.Unstructured) *meta.RESTMapping {
@@ -35,9 +39,16 @@ func (s *scenario) mapping(object *unstructured.Unstructured) *meta.RESTMapping 
 	return mapping
 }
 
-// sample returns the first sample with another name, which isn't created yet.
+// sample returns the first sample with another name, which isn't created yet. While the operator's
+// webhooks aren't called, it already has the spec that they would give it.
 func (s *scenario) sample(name string) *unstructured.Unstructured {
-	return s.renamed(s.samples[0], name)
+	sample := s.samples[0].DeepCopy()
+	if defaulted := s.defaulted.Load(); defaulted != nil && s.installedAt == "" {
+		var object unstructured.Unstructured
+		s.must(object.UnmarshalJSON([]byte(*defaulted)))
+		sample.Object["spec"] = object.Object["spec"]
+	}
+	return s.renamed(sample, name)
 }
 
 // renamed returns a copy of a sample in the scenario's namespace, which replaces {namespace} in it. A
@@ -66,15 +77,19 @@ func (s *scenario) create(object *unstructured.Unstructured) *unstructured.Unstr
 	created, err := s.api(object).Create(s.ctx, object, metav1.CreateOptions{FieldManager: manager})
 	s.must(err)
 	s.wrote(began, "create "+title(object), created, created.GetResourceVersion())
+	if s.installedAt != "" && object.GroupVersionKind() == s.samples[0].GroupVersionKind() {
+		anywhere := strings.ReplaceAll(asJSON(created.Object), s.namespace, "{namespace}")
+		s.defaulted.CompareAndSwap(nil, &anywhere)
+	}
 	s.made[created.GetUID()] = true
 	s.awaitSeen(created)
 	return created
 }
 
-// wouldBe returns an object as the API server would store it.
-func (s *scenario) wouldBe(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// wouldBe returns an object as the API server would store it, by one of the judge's clients.
+func (s *scenario) wouldBe(client dynamic.Interface, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	dryRun := metav1.CreateOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}}
-	return s.api(object).Create(s.ctx, object, dryRun)
+	return s.apiOf(client, object).Create(s.ctx, object, dryRun)
 }
 
 // patch changes an object by a JSON merge patch.
@@ -182,7 +197,8 @@ func (s *scenario) owned(sample *unstructured.Unstructured) []*unstructured.Unst
 }
 
 func (s *scenario) owns(sample, object *unstructured.Unstructured) bool {
-	if s.made[object.GetUID()] || !s.isOwnedKind(object) || slices.Contains(inEachNamespace, title(object)) {
+	isJudges := s.made[object.GetUID()] || s.isAnothers(object.GetNamespace())
+	if isJudges || !s.isOwnedKind(object) || slices.Contains(inEachNamespace, title(object)) {
 		return false
 	}
 	controller := metav1.GetControllerOf(object)

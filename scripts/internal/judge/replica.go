@@ -18,30 +18,37 @@ import (
 type replica struct {
 	*operator.Replica
 	scenario *scenario
-	webhooks string                  // the port where it serves them, or ""
-	replace  func(arg string) string // replaces the braces that Reference describes
+	webhooks operator.LocalWebhooks  // if the operator has any
+	replace  func(arg string) string // replaces the placeholders that Reference describes
 }
 
 // Stop stops the replica, and then the API server doesn't call its webhooks any more.
 func (r *replica) Stop() {
 	r.Replica.Stop()
-	r.scenario.uninstall(r.webhooks)
+	r.scenario.uninstall(r.webhooks.Address)
 }
 
 // Destroy kills the replica for good, and then the API server doesn't call its webhooks any more.
 func (r *replica) Destroy() {
 	r.Replica.Destroy()
-	r.scenario.uninstall(r.webhooks)
+	r.scenario.uninstall(r.webhooks.Address)
 }
 
 // start starts a replica, with more arguments than the usual ones.
 func (s *scenario) start(more ...string) *replica {
 	r := s.startBehind(func(*faultproxy.Proxy) {}, more...)
 	if s.webhooks != nil {
+		if err := s.soon(r.serves); err != nil {
+			s.fails.Store(true)
+			s.unable("the operator doesn't serve its webhooks: %s\n%s", plain(err), ownLines(r.Log()))
+		}
 		s.install(r.webhooks)
 	}
 	return r
 }
+
+// serves returns nil if the replica serves its webhooks.
+func (r *replica) serves() error { return r.webhooks.Answers(r.scenario.ctx) }
 
 // startBehind starts a replica when do has prepared its proxy. The API server doesn't call its
 // webhooks, which may fail now.
@@ -50,6 +57,8 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 	behind, err := operator.Behind(s.target, s.kubeconfig, kubeconfig)
 	s.must(err)
 	s.cleanup(behind.Close)
+	s.cleanup(s.removeConverted)
+	s.cleanup(func() { s.uninstall(s.installedAt) })
 	if s.page != nil {
 		s.page.Follow(fmt.Sprintf("replica %d", len(s.replicas)+1), "", behind.Proxy)
 	}
@@ -61,15 +70,18 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 	}
 	r := &replica{Replica: behind, scenario: s}
 	env := slices.Clone(operator.Pings)
-	braces := []string{
+	placeholders := []string{
 		"{kubeconfig}", kubeconfig, "{namespace}", s.namespace, "{metrics}", ports[0], "{probes}", ports[1],
 	}
 	if s.webhooks != nil {
-		r.webhooks = s.portFor(ports[2])
-		braces = append(braces, "{webhooks}", r.webhooks, "{certificates}", s.webhooks.Dir())
-		env = append(env, "ENABLE_WEBHOOKS=true", "TMPDIR="+strings.TrimSuffix(s.webhooks.Dir(), usualFolder))
+		r.webhooks = s.webhooksOfNext(ports[2])
+		placeholders = append(placeholders, "{webhooks}", r.webhooks.Port(), "{certificates}", s.webhooks.Dir)
+		env = append(env, "ENABLE_WEBHOOKS=true", "TMPDIR="+strings.TrimSuffix(s.webhooks.Dir, defaultCertDir))
+		if len(s.replicas) == 0 {
+			s.convertAt(r.webhooks)
+		}
 	}
-	r.replace = strings.NewReplacer(braces...).Replace
+	r.replace = strings.NewReplacer(placeholders...).Replace
 	var args []string
 	for _, arg := range slices.Concat(s.command[1:], more) {
 		args = append(args, r.replace(arg))

@@ -4,6 +4,7 @@ package judge
 // earlier report are known, so that only new ones count.
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -145,8 +146,8 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 // WriteHTML writes the report as an HTML file.
 func (r Report) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, r) }
 
-// mostRecorded is how many of a check's items lens shows: the last ones.
-const mostRecorded = 3000
+// around is how many of a check's items lens shows before and after the selected one.
+const around = 500
 
 // lensOf returns lens's page of a finding, or "" if nothing is recorded. It shows what led to the first
 // request in the evidence.
@@ -155,27 +156,26 @@ func lensOf(r Result, f Finding) (string, error) {
 		return "", nil
 	}
 	look := &lens.Shown{Title: f.What, Text: strings.Join(append(f.Where, r.Check.Why), ". "), Done: true}
-	programs := sets.New[string]()
-	items := r.Recorded[max(0, len(r.Recorded)-mostRecorded):]
-	for _, item := range slices.Backward(items) {
-		if item.Program != "" {
-			programs.Insert(item.Program)
-		}
-		if f.shows(item) {
-			look.Select = item.ID
+	for _, evidence := range slices.Backward(f.Evidence) {
+		if i := slices.IndexFunc(r.Recorded, evidence.isRequest); i >= 0 {
+			look.Select = r.Recorded[i].ID
 		}
 	}
+	middle := cmp.Or(look.Select, len(r.Recorded))
+	items := r.Recorded[max(0, middle-around):min(len(r.Recorded), middle+around)]
+	programs := sets.New[string]()
+	for _, item := range items {
+		programs.Insert(item.Program)
+	}
 	var page strings.Builder
-	controls := lens.Controls{Title: r.name(), Programs: sets.List(programs), Look: look, Actor: "the judge"}
+	controls := lens.Controls{Title: r.name(), Programs: sets.List(programs.Delete("")), Look: look, Actor: "the judge"}
 	err := lens.WriteHTML(&page, controls, items)
 	return page.String(), err
 }
 
-// shows reports whether an item is one of the requests in the evidence.
-func (f Finding) shows(item lens.Item) bool {
-	return item.Lane == lens.Requests && slices.ContainsFunc(f.Evidence, func(e Evidence) bool {
-		return float64(e.At.UnixMicro())/1000 == item.Until && strings.HasPrefix(item.Detail, e.Text)
-	})
+// isRequest reports whether lens's item is the request in the evidence.
+func (e Evidence) isRequest(item lens.Item) bool {
+	return item.Lane == lens.Requests && float64(e.At.UnixMicro())/1000 == item.Until && strings.HasPrefix(item.Detail, e.Text)
 }
 
 // formatVersion is the version of the JSON report. docs/judge.md describes the format.

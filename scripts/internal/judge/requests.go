@@ -5,7 +5,6 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,9 +35,8 @@ func (s *scenario) writes(after time.Time) []audit.Request {
 // operator that acts on all namespaces may still be busy there.
 func (r *replica) since(when time.Time, include ...func(audit.Request) bool) []audit.Request {
 	return slices.DeleteFunc(r.Proxy.Requests(), func(request audit.Request) bool {
-		isAnothers := strings.HasPrefix(request.Namespace, namePrefix) && request.Namespace != r.scenario.namespace
 		isLeftOut := func(accepts func(audit.Request) bool) bool { return !accepts(request) }
-		return isAnothers || !request.Answered.After(when) || slices.ContainsFunc(include, isLeftOut)
+		return r.scenario.isAnothers(request.Namespace) || !request.Answered.After(when) || slices.ContainsFunc(include, isLeftOut)
 	})
 }
 

@@ -47,7 +47,7 @@ type scenario struct {
 	made       map[types.UID]bool // objects of the kinds that the operator owns, which the judge created
 	replicas   []*replica         // all that were ever started
 	recorder   *lens.Recorder
-	// The webhook configurations that are installed, and the port that they name, or "".
+	// The webhook configurations that are installed, and the address that they have, or "".
 	installed   []*unstructured.Unstructured
 	installedAt string
 }
@@ -69,6 +69,11 @@ func (j *judge) newScenario(t *attempt) *scenario {
 	s.prepare()
 	s.cleanup(s.collect) // before tidy
 	return s
+}
+
+// isAnothers reports whether a namespace is that of another check.
+func (s *scenario) isAnothers(namespace string) bool {
+	return strings.HasPrefix(namespace, namePrefix) && namespace != s.namespace
 }
 
 // prepare creates what the samples of this kind need, and begins the history.
@@ -134,11 +139,9 @@ func (s *scenario) removeSamples(ctx context.Context) {
 	}
 }
 
-// collect stops the operator, and copies what it has sent and logged into the result.
+// collect copies what the operator has logged, and what is recorded, into the result. The operator has
+// been stopped.
 func (s *scenario) collect() {
-	if len(s.crds) > 0 { // without the operator, the namespace's deletion may fail to list them in another version
-		s.removeSamples(context.WithoutCancel(s.ctx))
-	}
 	for _, r := range s.replicas {
 		r.Stop()
 		if panicked := operator.Panic(r.Log()); panicked != "" {

@@ -7,11 +7,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,111 +19,117 @@ import (
 	"example.com/operators/scripts/internal/operator"
 )
 
-// An operator that isn't told otherwise serves its webhooks at usualPort, and finds their certificate
-// in usualFolder below $TMPDIR. These are controller-runtime's defaults.
-const usualPort, usualFolder = "9443", "k8s-webhook-server/serving-certs"
+// An operator that isn't told otherwise serves its webhooks at defaultWebhookPort and finds their
+// certificate in defaultCertDir below $TMPDIR. These are controller-runtime's defaults.
+const defaultWebhookPort, defaultCertDir = "9443", "k8s-webhook-server/serving-certs"
 
-// makeCertificate writes the webhooks' certificate to a folder in dir.
-func (j *judge) makeCertificate(dir string) (err error) {
-	dir = filepath.Join(dir, usualFolder)
-	if err = os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	j.webhooks, err = operator.NewLocalWebhooks(dir)
-	return err
-}
-
-// portFor returns the port for the webhooks of the next replica, usually free. If the operator also
-// converts, each check uses the same port: a change of the CRD would end all watches of its objects.
-func (s *scenario) portFor(free string) string {
+// webhooksOfNext returns the webhooks of the next replica, at a port that is free. If the operator also
+// converts, the first replica of each check has the same port, because a change of the CRD would end
+// all watches of its objects.
+func (s *scenario) webhooksOfNext(free string) operator.LocalWebhooks {
 	switch {
-	case !s.isTold("{webhooks}"):
-		return usualPort
+	case !s.hasPlaceholder("{webhooks}"):
+		return s.webhooks.OnPort(defaultWebhookPort)
 	case len(s.crds) > 0 && s.installedAt == "":
-		return s.webhooks.Port()
+		return *s.webhooks
 	}
-	return free
+	return s.webhooks.OnPort(free)
 }
 
-// install makes the API server call the webhooks of a replica, which needn't serve them yet: see
-// patient. It also converts between the versions of the CRDs.
-func (s *scenario) install(port string) {
-	s.cleanup(func() { s.uninstall(s.installedAt) })
-	at := s.webhooks.OnPort(port)
+// convertAt makes the API server ask a replica for conversions.
+func (s *scenario) convertAt(webhooks operator.LocalWebhooks) {
 	for _, crd := range s.crds {
-		at.Convert(crd)
+		webhooks.Convert(crd)
 		s.must(s.applyObject(s.ctx, crd))
 	}
-	namespace := s.namespace
-	if s.isClusterScoped {
-		namespace = metav1.NamespaceAll
-	}
-	var err error
-	s.installed, err = at.Configurations(namespace, s.config.Webhooks...)
+}
+
+// install makes the API server call the webhooks of a replica. The replica needn't serve them yet: see
+// webhookRetrier.
+func (s *scenario) install(webhooks operator.LocalWebhooks) {
+	s.convertAt(webhooks)
+	configurations, err := webhooks.Configurations(s.namespace, s.isClusterScoped, s.config.Webhooks...)
 	s.must(err)
-	s.installedAt = port
-	for _, configuration := range s.installed {
+	s.installed, s.installedAt = configurations, webhooks.Address
+	for _, configuration := range configurations {
 		configuration.SetName(s.namespace + "-" + configuration.GetName())
 		configuration.SetLabels(judgesLabels)
 		marker := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-		marker.SetName(configuration.GetName())
-		s.must(mark(configuration, marker))
+		marker.SetName(configuration.GetName() + "-" + webhooks.Port())
+		s.must(s.mark(configuration, marker.GetName()))
 		s.must(s.applyObject(s.ctx, configuration))
 		s.must(s.soon(func() error {
-			if _, err := s.wouldBe(marker); apierrors.IsForbidden(err) {
-				return nil
+			if _, err := s.wouldBe(s.dynamic, marker); !apierrors.IsForbidden(err) {
+				return fmt.Errorf("the API server doesn't use the judge's webhook configurations yet (%w)", err)
 			}
-			return errors.New("the API server doesn't call the operator's webhooks yet")
+			return nil
 		}))
 	}
 }
 
-// mark adds a webhook to a configuration that forbids one object. So it shows when the configuration
-// has an effect. Nobody serves it: for that object, the condition can't be evaluated.
-func mark(configuration, forbidden *unstructured.Unstructured) error {
+// mark adds a webhook that forbids one ConfigMap, so that install can see when the configuration has
+// taken effect. The API server never calls this webhook: its match condition is false for all other
+// objects and can't be evaluated for this one, so the API server refuses it, as failurePolicy says.
+func (s *scenario) mark(configuration *unstructured.Unstructured, forbidden string) error {
 	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
 	if err != nil || len(webhooks) == 0 {
-		return err
+		return errors.Join(err, fmt.Errorf("%s has no webhooks", title(configuration)))
 	}
-	first := webhooks[0].(map[string]any)
-	return unstructured.SetNestedSlice(configuration.Object, append(webhooks, map[string]any{
-		"name":         "installed.judge.example.com",
-		"clientConfig": first["clientConfig"], "namespaceSelector": first["namespaceSelector"],
+	marker := map[string]any{
+		"name": "installed.judge.example.com", "clientConfig": webhooks[0].(map[string]any)["clientConfig"],
+		"namespaceSelector":       map[string]any{"matchLabels": map[string]any{corev1.LabelMetadataName: s.namespace}},
 		"admissionReviewVersions": []any{"v1"}, "sideEffects": "None", "failurePolicy": "Fail",
 		"rules": []any{map[string]any{
 			"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "operations": []any{"CREATE"}, "resources": []any{"configmaps"},
 		}},
 		"matchConditions": []any{map[string]any{
-			"name": "marker", "expression": "object.metadata.name == '" + forbidden.GetName() + "' && object.none == ''",
+			"name": "marker", "expression": "object.metadata.name == '" + forbidden + "' && object.none == ''",
 		}},
-	}), "webhooks")
+	}
+	return unstructured.SetNestedSlice(configuration.Object, append([]any{marker}, webhooks...), "webhooks")
 }
 
-// uninstall deletes the configurations, because the replica that serves at this port is being stopped.
-func (s *scenario) uninstall(port string) {
-	if s.installedAt != port {
+// uninstall deletes the configurations if they still have this address. If a newer replica serves the
+// webhooks by now, they stay.
+func (s *scenario) uninstall(address string) {
+	if s.installedAt != address {
 		return
 	}
-	ctx := context.WithoutCancel(s.ctx)
+	var errs []error
 	for _, configuration := range s.installed {
-		s.must(operator.IgnoreNotFound(s.api(configuration).Delete(ctx, configuration.GetName(), metav1.DeleteOptions{})))
+		err := s.api(configuration).Delete(context.WithoutCancel(s.ctx), configuration.GetName(), metav1.DeleteOptions{})
+		errs = append(errs, operator.IgnoreNotFound(err))
 	}
 	s.installed, s.installedAt = nil, ""
+	s.must(errors.Join(errs...))
 }
 
-// patient is a transport that makes client-go retry a request for some seconds if a webhook doesn't
-// answer: the operator has just been started or killed.
-type patient struct{ http.RoundTripper }
+// removeConverted removes the samples while the operator still converts them. As long as there is an
+// object that nobody converts, the API server can't list its kind in another version, and then no
+// namespace can be deleted.
+func (s *scenario) removeConverted() {
+	if len(s.crds) > 0 {
+		s.removeSamples(context.WithoutCancel(s.ctx))
+	}
+}
 
-func (p patient) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := p.RoundTripper.RoundTrip(request)
+// webhookRetrier is a transport that makes client-go retry a request for some seconds if a webhook
+// doesn't answer, because the operator may just have been started or killed.
+type webhookRetrier struct{ http.RoundTripper }
+
+func (r webhookRetrier) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := r.RoundTripper.RoundTrip(request)
 	if err != nil || response.StatusCode != http.StatusInternalServerError {
 		return response, err
 	}
+	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	if bytes.Contains(body, []byte("failed calling webhook")) || bytes.Contains(body, []byte("conversion webhook")) {
 		response.Header.Set("Retry-After", "1")
 	}
-	return response, err
+	return response, nil
 }

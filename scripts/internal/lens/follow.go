@@ -32,9 +32,11 @@ func (s *Session) follow(ctx context.Context, namespace string) error {
 			schema.GroupVersionResource{Version: "v1", Resource: "pods"},
 			schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"})
 	}
-	return operator.Follow(ctx, s.dynamic, namespace, kinds, func(event watch.EventType, seen *unstructured.Unstructured) {
+	return operator.Follow(ctx, s.dynamic, namespace, kinds, func(
+		of schema.GroupVersionResource, event watch.EventType, seen *unstructured.Unstructured,
+	) {
 		deleted := event == watch.Deleted
-		s.observer.Stored(plural(seen.GetKind()), seen, deleted)
+		s.observer.Stored(of.Resource, seen, deleted)
 		if seen.GetKind() == s.sample.GetKind() {
 			s.list(seen.GetName(), deleted)
 		}

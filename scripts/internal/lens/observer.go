@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"example.com/operators/scripts/internal/audit"
 	"example.com/operators/scripts/internal/faultproxy"
 )
@@ -23,6 +25,7 @@ type Observer struct {
 
 	mutex    sync.Mutex
 	objects  map[object]*objectState
+	uids     map[types.UID]object
 	versions map[version]*versionState
 	programs map[string]*programState // by name
 }
@@ -130,7 +133,7 @@ func NewObserver(recorder *Recorder, resource string) *Observer {
 func newObserver(recorder *Recorder, resource string) *Observer {
 	return &Observer{
 		recorder: recorder, resource: resource,
-		objects: map[object]*objectState{}, versions: map[version]*versionState{}, programs: map[string]*programState{},
+		objects: map[object]*objectState{}, uids: map[types.UID]object{}, versions: map[version]*versionState{}, programs: map[string]*programState{},
 	}
 }
 
@@ -141,12 +144,8 @@ func (o *Observer) Follow(name, namespace string, proxy *faultproxy.Proxy) {
 	proxy.FollowEvents(func(event faultproxy.WatchEvent) { o.received(name, event) })
 }
 
-// Acted records what the actor of the page has done since began.
-func (o *Observer) Acted(began time.Time, text string) {
-	o.recorder.Add(Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: text})
-}
-
-// Wrote is Acted for a write of an object, which has the version in the answer, or "" after a deletion.
+// Wrote records what the actor of the page has done since began. If that was a write of an object, it
+// has the version in the answer, or "" after a deletion. Otherwise, all after text is "".
 func (o *Observer) Wrote(began time.Time, text, resource, namespace, name, resourceVersion string) {
 	item := Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: text}
 	o.acted(item, object{resource, namespace, name}, resourceVersion)

@@ -5,7 +5,6 @@ package lens
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -150,9 +149,6 @@ func (s *Session) startProxy(ctx context.Context, p *running) (err error) {
 
 func (s *Session) startWithWebhooks(ctx context.Context, p *running) error {
 	dir := filepath.Join(s.Dir, p.Name+".webhooks")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
 	local, configurations, err := p.Built.PrepareWebhooks(ctx, s.Kubectl, dir, p.namespace)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 // WriteHTML writes a page that shows these items, and needs neither a server nor a network. Of
-// controls, it shows Title, Look and Actor.
+// controls, it uses Title, Programs, Look and Actor.
 func WriteHTML(w io.Writer, controls Controls, items []Item) error {
 	read := func(name string) string {
 		content, err := page.ReadFile("page/" + name)

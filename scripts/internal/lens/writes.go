@@ -23,7 +23,7 @@ const (
 	usualLate = 100
 )
 
-// acted is called when a button was pressed, and perhaps has written an object. resourceVersion is ""
+// acted is called when the actor has done something, and perhaps has written an object. resourceVersion is ""
 // if the answer has none.
 func (o *Observer) acted(item Item, target object, resourceVersion string) {
 	o.mutex.Lock()
@@ -76,9 +76,12 @@ func (o *Observer) newsBefore(p *programState, target object, at float64) (newes
 		managed, found = target, true
 	}
 	for key, state := range p.keys {
-		for _, item := range state.news {
-			if (!found || key == managed.key()) && o.recorder.Get(item).Until <= at {
-				newest = max(newest, item)
+		for _, item := range slices.Backward(state.news) {
+			if found && key != managed.key() || item <= newest {
+				break
+			}
+			if o.recorder.Get(item).Until <= at {
+				newest = item
 			}
 		}
 	}
@@ -152,12 +155,17 @@ func (o *Observer) Stored(resource string, seen *unstructured.Unstructured, dele
 	defer o.mutex.Unlock()
 	target := object{resource, seen.GetNamespace(), seen.GetName()}
 	state := of(o.objects, target)
+	o.uids[seen.GetUID()] = target
 	if owner := metav1.GetControllerOf(seen); owner != nil {
-		state.owner = object{plural(owner.Kind), target.namespace, owner.Name}
+		var known bool
+		if state.owner, known = o.uids[owner.UID]; !known {
+			state.owner = object{plural(owner.Kind), target.namespace, owner.Name}
+		}
 	}
 	id := version{target, seen.GetResourceVersion()}
 	v := of(o.versions, id)
-	if v.stored != 0 || resource == "replicasets" || resource == "pods" { // only their owners matter
+	onlyLinks := !o.withoutLogs && (resource == "replicasets" || resource == "pods") // to their owners
+	if v.stored != 0 || onlyLinks {
 		return
 	}
 	now := milliseconds(time.Now())

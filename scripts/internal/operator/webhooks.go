@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,16 +28,20 @@ const webhookHost = "127.0.0.1"
 
 // LocalWebhooks are an operator's webhooks on this machine.
 type LocalWebhooks struct {
-	dir     string // of the certificate
-	address string // host and port
-	ca      []byte // PEM
+	// Dir is the folder of the certificate, in the files tls.crt and tls.key.
+	Dir string
+	// Address is the host and port where the operator serves them.
+	Address string
+
+	ca []byte // PEM
 }
 
-// NewLocalWebhooks writes a certificate to dir, which must exist, and finds a free port.
+// NewLocalWebhooks writes a certificate to dir, which it makes, and finds a free port.
 func NewLocalWebhooks(dir string) (*LocalWebhooks, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey(webhookHost, nil, nil)
 	if err == nil {
 		err = errors.Join(
+			os.MkdirAll(dir, 0o700),
 			os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600),
 			os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
 	}
@@ -47,84 +52,96 @@ func NewLocalWebhooks(dir string) (*LocalWebhooks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("port for webhooks: %w", err)
 	}
-	local := LocalWebhooks{dir: dir, ca: certificate}.OnPort(port)
+	local := LocalWebhooks{Dir: dir, ca: certificate}.OnPort(port)
 	return &local, nil
 }
 
 // OnPort returns the webhooks of another replica, with the same certificate.
 func (l LocalWebhooks) OnPort(port string) LocalWebhooks {
-	l.address = net.JoinHostPort(webhookHost, port)
+	l.Address = net.JoinHostPort(webhookHost, port)
 	return l
 }
 
-// Dir is the folder of the certificate, in the files tls.crt and tls.key.
-func (l LocalWebhooks) Dir() string { return l.dir }
-
 // Port is where the operator serves the webhooks.
 func (l LocalWebhooks) Port() string {
-	_, port, _ := net.SplitHostPort(l.address)
+	_, port, _ := net.SplitHostPort(l.Address)
 	return port
 }
 
 // Flags are what a chapter's program must be started with.
-func (l *LocalWebhooks) Flags() []string {
-	return []string{"--webhook-host", webhookHost, "--webhook-port", l.Port(), "--webhook-cert-path", l.dir}
+func (l LocalWebhooks) Flags() []string {
+	return []string{"--webhook-host", webhookHost, "--webhook-port", l.Port(), "--webhook-cert-path", l.Dir}
 }
 
 // Await waits until the operator answers.
-func (l *LocalWebhooks) Await(ctx context.Context) error {
+func (l LocalWebhooks) Await(ctx context.Context) error {
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		return l.Answers(ctx) == nil, nil
+	})
+}
+
+// Answers returns nil if the operator answers, with its certificate.
+func (l LocalWebhooks) Answers(ctx context.Context) error {
 	roots, err := cert.NewPoolFromBytes(l.ca)
 	if err != nil {
 		return err
 	}
 	dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		connection, err := dialer.DialContext(ctx, "tcp", l.address)
-		if err != nil {
-			return false, nil
-		}
-		return true, connection.Close()
-	})
+	connection, err := dialer.DialContext(ctx, "tcp", l.Address)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
 }
 
-// Configurations returns the webhook configurations in these files with this operator's address, for
-// namespace only, or "" for all.
-func (l *LocalWebhooks) Configurations(namespace string, files ...string) (found []*unstructured.Unstructured, err error) {
+// Configurations returns the webhook configurations in these files with this operator's address. They
+// apply to objects in this namespace only or, if it is "", to all objects. With a namespace, they apply
+// to objects without one only if those are asked for.
+func (l LocalWebhooks) Configurations(
+	namespace string, clusterScoped bool, files ...string,
+) (found []*unstructured.Unstructured, err error) {
 	for _, file := range files {
 		objects, err := ReadObjects(file)
 		if err != nil {
 			return nil, err
 		}
 		for _, object := range objects {
-			if strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
-				l.redirect(object, namespace)
-				found = append(found, object)
+			if !strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
+				continue
 			}
+			for _, webhook := range MapsIn(object, "webhooks") {
+				path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path")
+				webhook["clientConfig"] = l.clientConfig(path)
+				if namespace != "" {
+					restrict(webhook, namespace, clusterScoped)
+				}
+			}
+			found = append(found, object)
 		}
 	}
 	return found, nil
 }
 
-// redirect changes a webhook configuration in place.
-func (l *LocalWebhooks) redirect(configuration *unstructured.Unstructured, namespace string) {
-	for _, webhook := range MapsIn(configuration, "webhooks") {
-		path, _, _ := unstructured.NestedString(webhook, "clientConfig", "service", "path")
-		webhook["clientConfig"] = l.clientConfig(path)
-		if namespace == "" {
-			continue
-		}
-		for _, rule := range MapsIn(&unstructured.Unstructured{Object: webhook}, "rules") {
-			rule["scope"] = "Namespaced" // the selector doesn't apply to other objects
-		}
-		only := map[string]any{"key": corev1.LabelMetadataName, "operator": "In", "values": []any{namespace}}
-		all, _, _ := unstructured.NestedSlice(webhook, "namespaceSelector", "matchExpressions")
-		_ = unstructured.SetNestedSlice(webhook, append(all, only), "namespaceSelector", "matchExpressions")
+// restrict changes a webhook so that it applies to objects in a namespace only. A selector of
+// namespaces never exempts objects without one, so the rules must.
+func restrict(webhook map[string]any, namespace string, clusterScoped bool) {
+	only := map[string]any{"key": corev1.LabelMetadataName, "operator": "In", "values": []any{namespace}}
+	all, _, _ := unstructured.NestedSlice(webhook, "namespaceSelector", "matchExpressions")
+	_ = unstructured.SetNestedSlice(webhook, append(all, only), "namespaceSelector", "matchExpressions")
+	rules, _ := webhook["rules"].([]any)
+	if clusterScoped {
+		return
 	}
+	webhook["rules"] = slices.DeleteFunc(rules, func(rule any) bool {
+		isNamespaced := rule.(map[string]any)["scope"] != "Cluster"
+		rule.(map[string]any)["scope"] = "Namespaced"
+		return !isNamespaced
+	})
 }
 
 // Conversion returns a CRD, from YAML, that has this operator convert objects between its versions,
 // or nil if Convert changes nothing.
-func (l *LocalWebhooks) Conversion(crd []byte) ([]byte, error) {
+func (l LocalWebhooks) Conversion(crd []byte) ([]byte, error) {
 	var object unstructured.Unstructured
 	if err := yaml.Unmarshal(crd, &object.Object); err != nil {
 		return nil, fmt.Errorf("CRD: %w", err)
@@ -137,13 +154,14 @@ func (l *LocalWebhooks) Conversion(crd []byte) ([]byte, error) {
 
 // Convert changes a CRD so that this operator converts objects between its versions, at the path that
 // controller-runtime uses. It returns false if there is nothing to convert, because there is only one
-// version.
+// version, or because the CRD's strategy is None.
 //
-// Leave the CRD as it is when the operator has ended. Requests that need a conversion fail then.
-// Without a webhook, they would succeed: the API server would only change the apiVersion, and drop
-// the fields that the other version doesn't have.
-func (l *LocalWebhooks) Convert(crd *unstructured.Unstructured) bool {
-	if len(MapsIn(crd, "spec", "versions")) < 2 {
+// Don't undo this while there are objects, not even when the operator has stopped. Requests that need
+// a conversion then fail, which is better than the alternative: without a webhook, the API server
+// would change only the apiVersion, and drop the fields that the other version doesn't have.
+func (l LocalWebhooks) Convert(crd *unstructured.Unstructured) bool {
+	strategy, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
+	if len(MapsIn(crd, "spec", "versions")) < 2 || strategy == "None" {
 		return false
 	}
 	crd.Object["spec"].(map[string]any)["conversion"] = map[string]any{
@@ -157,15 +175,15 @@ func (l *LocalWebhooks) Convert(crd *unstructured.Unstructured) bool {
 }
 
 // clientConfig tells the API server where to find the operator, and whom to trust.
-func (l *LocalWebhooks) clientConfig(path string) map[string]any {
+func (l LocalWebhooks) clientConfig(path string) map[string]any {
 	return map[string]any{
-		"url":      "https://" + l.address + path,
+		"url":      "https://" + l.Address + path,
 		"caBundle": base64.StdEncoding.EncodeToString(l.ca),
 	}
 }
 
-// MapsIn returns the maps in a list of an object, such as its webhooks. A change of one changes the
-// object.
+// MapsIn returns the maps in a list of an object, such as its webhooks. They aren't copies, so a change
+// of one changes the object.
 func MapsIn(object *unstructured.Unstructured, path ...string) (found []map[string]any) {
 	list, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
 	all, _ := list.([]any)

@@ -53,7 +53,7 @@ func TestWebhookConfigurations(t *testing.T) {
 	if err := os.WriteFile(file, []byte(webhookManifests), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	made, err := local.Configurations("only-here", file)
+	made, err := local.Configurations("only-here", false, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestWebhookConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	webhook := validating.Webhooks[0]
-	want := admissionv1.WebhookClientConfig{URL: new("https://" + local.address + "/validate"), CABundle: local.ca}
+	want := admissionv1.WebhookClientConfig{URL: new("https://" + local.Address + "/validate"), CABundle: local.ca}
 	if diff := cmp.Diff(want, webhook.ClientConfig); diff != "" {
 		t.Error(diff)
 	}
@@ -79,7 +79,7 @@ func TestWebhookConfigurations(t *testing.T) {
 	if diff := cmp.Diff(wantSelector, webhook.NamespaceSelector); diff != "" {
 		t.Error(diff)
 	}
-	everywhere, err := local.Configurations("", file)
+	everywhere, err := local.Configurations("", false, file)
 	if err != nil || len(everywhere) != 2 || strings.Contains(fmt.Sprint(everywhere), "metadata.name") {
 		t.Errorf("error %v, or only for some namespace: %v", err, everywhere)
 	}
@@ -108,7 +108,7 @@ func TestConversion(t *testing.T) {
 		t.Fatalf("it is %+v", crd.Spec)
 	}
 	config := conversion.Webhook.ClientConfig
-	if config.URL == nil || *config.URL != "https://"+local.address+"/convert" || len(config.CABundle) == 0 {
+	if config.URL == nil || *config.URL != "https://"+local.Address+"/convert" || len(config.CABundle) == 0 {
 		t.Errorf("got client config %+v", config)
 	}
 }

@@ -32,7 +32,7 @@ func (p Program) PrepareWebhooks(ctx context.Context, k cluster.Kubectl, dir, na
 	if local, err = operator.NewLocalWebhooks(dir); err != nil {
 		return nil, nil, err
 	}
-	objects, err := local.Configurations(namespace, p.Webhooks)
+	objects, err := local.Configurations(namespace, false, p.Webhooks)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -555,7 +555,7 @@ function show(next) {
   const same = JSON.stringify(next) === JSON.stringify(controls);
   controls = next;
   if (same) return;
-  if (next.actor) titles.actions = `What ${next.actor} did`;
+  if (next.actor) [titles.actions, meanings.actions] = [`What ${next.actor} did`, 'changes of samples and of what belongs to them, and faults.'];
   look(next.look);
   controls.objects ||= [];
   $('title').textContent = 'Lens: ' + controls.title;
