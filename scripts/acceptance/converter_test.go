@@ -43,7 +43,7 @@ func (e *environment) convert(ctx context.Context, p program.Program) error {
 	if err != nil || stored != "v2" || !callsLoopback() { // only TDSets have a v2
 		return err
 	}
-	crd, err := os.ReadFile(p.CRD)
+	crds, err := operator.ReadObjects(p.CRD)
 	if err != nil {
 		return err
 	}
@@ -52,11 +52,11 @@ func (e *environment) convert(ctx context.Context, p program.Program) error {
 			return err
 		}
 	}
-	conversion, err := theConverter.Conversion(crd)
-	if conversion == nil || err != nil {
-		return err
+	if !theConverter.Convert(crds[0]) {
+		return nil
 	}
-	return errors.Join(theConverter.Await(ctx), e.kubectl.Apply(ctx, conversion))
+	conversion, err := crds[0].MarshalJSON()
+	return errors.Join(err, theConverter.Await(ctx), e.kubectl.Apply(ctx, conversion))
 }
 
 func (e *environment) startConverter(p program.Program) (*converter, error) {

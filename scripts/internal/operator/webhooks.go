@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/cert"
-	"sigs.k8s.io/yaml"
 )
 
 // webhookHost is where the operator serves its webhooks.
@@ -137,19 +136,6 @@ func restrict(webhook map[string]any, namespace string, clusterScoped bool) {
 		rule.(map[string]any)["scope"] = "Namespaced"
 		return !isNamespaced
 	})
-}
-
-// Conversion returns a CRD, from YAML, that has this operator convert objects between its versions,
-// or nil if Convert changes nothing.
-func (l LocalWebhooks) Conversion(crd []byte) ([]byte, error) {
-	var object unstructured.Unstructured
-	if err := yaml.Unmarshal(crd, &object.Object); err != nil {
-		return nil, fmt.Errorf("CRD: %w", err)
-	}
-	if !l.Convert(&object) {
-		return nil, nil
-	}
-	return yaml.Marshal(object.Object)
 }
 
 // Convert changes a CRD so that this operator converts objects between its versions, at the path that

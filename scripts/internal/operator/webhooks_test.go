@@ -11,8 +11,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 )
 
 const webhookManifests = `apiVersion: v1
@@ -90,17 +90,27 @@ func TestConversion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const one = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
-		"metadata: {name: a.example.com}\nspec: {group: example.com, versions: [{name: v1}"
-	if made, err := local.Conversion([]byte(one + "]}")); made != nil || err != nil {
-		t.Errorf("for one version it is %q, %v; want nothing", made, err)
+	withVersions := func(names ...string) *unstructured.Unstructured {
+		var versions []any
+		for _, name := range names {
+			versions = append(versions, map[string]any{"name": name})
+		}
+		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"versions": versions}}}
 	}
-	made, err := local.Conversion([]byte(one + ", {name: v2}]}"))
-	if err != nil {
-		t.Fatal(err)
+	if local.Convert(withVersions("v1")) {
+		t.Error("a CRD with one version needs a conversion")
+	}
+	none := withVersions("v1", "v2")
+	none.Object["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
+	if local.Convert(none) {
+		t.Error("a CRD whose strategy is None needs a conversion")
+	}
+	changed := withVersions("v1", "v2")
+	if !local.Convert(changed) {
+		t.Error("a CRD with two versions needs no conversion")
 	}
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(made, &crd); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(changed.Object, &crd); err != nil {
 		t.Fatal(err)
 	}
 	conversion := crd.Spec.Conversion

@@ -4,7 +4,6 @@ package program
 
 import (
 	"context"
-	"os"
 
 	"example.com/operators/scripts/internal/cluster"
 	"example.com/operators/scripts/internal/operator"
@@ -42,12 +41,12 @@ func (p Program) PrepareWebhooks(ctx context.Context, k cluster.Kubectl, dir, na
 	if configurations, err = writeObjects(objects); err != nil {
 		return nil, nil, err
 	}
-	crd, err := os.ReadFile(p.CRD)
-	if err != nil {
-		return nil, nil, err
+	crd, err := p.readCRD()
+	if err != nil || !local.Convert(crd) {
+		return local, configurations, err
 	}
-	conversion, err := local.Conversion(crd)
-	if err == nil && conversion != nil {
+	conversion, err := crd.MarshalJSON()
+	if err == nil {
 		err = k.Apply(ctx, conversion)
 	}
 	return local, configurations, err
