@@ -60,6 +60,11 @@ func badInputIsRefused(s *scenario) {
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
 			continue // the API server or a webhook refuses it, which is best
 		}
+		if apierrors.IsInternalError(err) {
+			evidence := []Evidence{noted("%v", err)}
+			s.found(Warning, evidence, "the bad input %q is refused as an internal error, which doesn't tell users what is wrong", bad.Name)
+			continue
+		}
 		s.must(err)
 		_ = s.within(s.config.Limits.Quiet/2, func() error { // it may need no request for that
 			if len(s.since(began)) == 0 {
