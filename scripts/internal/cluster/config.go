@@ -25,6 +25,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
+
+	"example.com/operators/scripts/internal/process"
 )
 
 // AuditPolicy is the API server's audit.k8s.io/v1 Policy, in YAML.
@@ -132,6 +134,16 @@ func controllerFlags(port int) []string {
 	}
 }
 
+// firstPort is the first of the cluster's ports. The cluster keeps them, so that its kubeconfig stays
+// valid.
+func (c *Cluster) firstPort() (int, error) {
+	content, err := os.ReadFile(filepath.Join(c.dir, portFile))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(string(content))
+}
+
 func httpsURL(port int) string { return "https://127.0.0.1:" + strconv.Itoa(port) }
 
 // writeFiles writes what the components of a new cluster read, and the administrator's kubeconfig.
@@ -141,7 +153,7 @@ func (c *Cluster) writeFiles() error {
 			return err
 		}
 	}
-	first, err := freePorts(c.dir)
+	first, err := process.OfClusters.Free(portsPerCluster)
 	if err != nil {
 		return err
 	}

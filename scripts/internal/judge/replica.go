@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/shirou/gopsutil/v4/process"
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 
 	"example.com/operators/scripts/internal/faultproxy"
 	"example.com/operators/scripts/internal/operator"
+	"example.com/operators/scripts/internal/process"
 )
 
 // replica is a replica of the operator, behind a proxy of its own.
@@ -63,18 +65,16 @@ func (s *scenario) startBehind(do func(*faultproxy.Proxy), more ...string) *repl
 		s.page.Follow(fmt.Sprintf("replica %d", len(s.replicas)+1), "", behind.Proxy)
 	}
 	do(behind.Proxy)
-	var ports [3]string
-	for i := range ports {
-		ports[i], err = operator.FreePort()
-		s.must(err)
-	}
+	first, err := process.OfOperators.Free(3)
+	s.must(err)
+	metrics, probes, webhooks := strconv.Itoa(first), strconv.Itoa(first+1), strconv.Itoa(first+2)
 	r := &replica{Replica: behind, scenario: s}
 	env := slices.Clone(operator.Pings)
 	placeholders := []string{
-		"{kubeconfig}", kubeconfig, "{namespace}", s.namespace, "{metrics}", ports[0], "{probes}", ports[1],
+		"{kubeconfig}", kubeconfig, "{namespace}", s.namespace, "{metrics}", metrics, "{probes}", probes,
 	}
 	if s.webhooks != nil {
-		r.webhooks = s.webhooksOfNext(ports[2])
+		r.webhooks = s.webhooksOfNext(webhooks)
 		placeholders = append(placeholders, "{webhooks}", r.webhooks.Port(), "{certificates}", s.webhooks.Dir)
 		env = append(env, "ENABLE_WEBHOOKS=true", "TMPDIR="+strings.TrimSuffix(s.webhooks.Dir, defaultCertDir))
 		if len(s.replicas) == 0 {
@@ -125,7 +125,7 @@ type usage struct {
 
 // usage returns what a replica has used so far.
 func (s *scenario) usage(r *replica) usage {
-	p, err := process.NewProcessWithContext(s.ctx, int32(r.PID()))
+	p, err := gopsutil.NewProcessWithContext(s.ctx, int32(r.PID()))
 	s.must(err)
 	times, err := p.TimesWithContext(s.ctx)
 	s.must(err)

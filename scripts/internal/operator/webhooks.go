@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/cert"
+
+	"example.com/operators/scripts/internal/process"
 )
 
 // webhookHost is where the operator serves its webhooks.
@@ -47,11 +50,11 @@ func NewLocalWebhooks(dir string) (*LocalWebhooks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate for webhooks: %w", err)
 	}
-	port, err := FreePort()
+	port, err := process.OfOperators.Free(1)
 	if err != nil {
 		return nil, fmt.Errorf("port for webhooks: %w", err)
 	}
-	local := LocalWebhooks{Dir: dir, ca: certificate}.OnPort(port)
+	local := LocalWebhooks{Dir: dir, ca: certificate}.OnPort(strconv.Itoa(port))
 	return &local, nil
 }
 
