@@ -37,15 +37,15 @@ For a hint, or to answer the question of a ticket, use another terminal: "hint 0
 			if err != nil {
 				return err
 			}
-			first := found[0]
-			if len(found) == 1 { // that one first, and then all others
-				if found, err = exercises.All(theRoot()); err != nil {
-					return err
-				}
-			} else if open, left, err := exercises.NextOpen(theRoot(), found, exercises.Exercise{}); err != nil {
+			first, left, err := exercises.NextOpen(theRoot(), found, exercises.Exercise{})
+			if !left {
+				first = found[0]
+			}
+			if err == nil && len(found) == 1 { // that one first, and then all others
+				found, err = exercises.All(theRoot())
+			}
+			if err != nil {
 				return err
-			} else if left {
-				first = open
 			}
 			watcher, err := fsnotify.NewWatcher()
 			if err != nil {

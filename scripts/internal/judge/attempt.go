@@ -67,9 +67,7 @@ func (t *attempt) measure(format string, args ...any) {
 
 // step notes what the judge does now.
 func (t *attempt) step(format string, args ...any) {
-	if t.page != nil {
-		t.page.Wrote(time.Now(), fmt.Sprintf(format, args...), "", "", "", "")
-	}
+	t.page.Wrote(time.Now(), fmt.Sprintf(format, args...), "", "", "", "")
 }
 
 // try runs do, and then what there is to clean up.

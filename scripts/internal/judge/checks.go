@@ -5,6 +5,7 @@ package judge
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/operators/scripts/internal/problem"
 )
@@ -24,6 +25,7 @@ type Check struct {
 	// catalogue, and ofProgram that it is about the whole program, so that it runs once.
 	Alone, IsFault bool `json:"-"`
 	ofProgram      bool
+	lasts          time.Duration // at most; 0: longest
 	// requires is the field of judge.yaml, or the flag, without which the check doesn't apply, or "".
 	requires string
 	run      func(*scenario)

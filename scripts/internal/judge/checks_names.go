@@ -104,7 +104,7 @@ var longName = "a-name-of-63-characters" + strings.Repeat("-x", 20)
 
 func useLongName(s *scenario, healthy *unstructured.Unstructured) {
 	sample := s.sample(longName)
-	if _, err := s.wouldBe(s.dynamic, sample); err != nil {
+	if _, err := s.wouldBe(sample); err != nil {
 		s.step("the API server refuses a name of 63 characters: %v", err)
 		return
 	}

@@ -136,7 +136,7 @@ func (s *scenario) foundScaledBack() {
 func (s *scenario) scaleWithout(field leaf, kind string) {
 	sample := s.sample("scaled")
 	unstructured.RemoveNestedField(sample.Object, strings.Split(field.String(), ".")...)
-	if stored, err := s.wouldBe(s.dynamic, sample); err != nil || field.in(stored) != nil {
+	if stored, err := s.wouldBe(sample); err != nil || field.in(stored) != nil {
 		return // the field is required, or has a default
 	}
 	if sample = s.create(sample); s.becomes(sample) != nil {

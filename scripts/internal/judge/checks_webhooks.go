@@ -39,7 +39,7 @@ func survivesWithoutWebhooks(s *scenario) {
 	s.step("stop the operator, but leave its webhook configurations in place")
 	s.replicas[0].Replica.Stop()
 	isRefused := func(object *unstructured.Unstructured) bool {
-		_, err := s.wouldBe(s.direct, object)
+		_, err := s.wouldBe(object)
 		return err != nil && strings.Contains(err.Error(), s.installedAt) // others may refuse it, too
 	}
 	for _, content := range commonObjects {
@@ -47,10 +47,8 @@ func survivesWithoutWebhooks(s *scenario) {
 		s.must(object.UnmarshalJSON([]byte(content)))
 		object.SetName("judge-other")
 		if isRefused(object) {
-			evidence := []Evidence{
-				noted("the API server refuses a new %s, because it can't call one of the operator's webhooks", object.GetKind()),
-			}
-			s.foundAlso(Warning, evidence, "while the operator is down, others can't create their own objects", "a "+object.GetKind())
+			refusal := noted("the API server refuses a new %s, because it can't call one of the operator's webhooks", object.GetKind())
+			s.foundAlso(Warning, []Evidence{refusal}, "while the operator is down, others can't create their own objects", "a "+object.GetKind())
 		}
 	}
 	meanwhile := s.sample("meanwhile")

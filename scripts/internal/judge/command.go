@@ -48,7 +48,7 @@ func (n NotJudged) Unwrap() error { return n.error }
 type flags struct {
 	file, kubeconfig, from        string
 	output, html, junit, baseline string
-	yes, solution                 bool
+	yes, solution, lens           bool
 	only                          []string
 	parallel                      int
 }
@@ -74,6 +74,7 @@ something couldn't be judged, or if the judge itself fails.`,
 		Example: strings.ReplaceAll(`  CALL -f judge.yaml -- ./my-operator
   CALL --only quiet,drift -- ./my-operator
   CALL --only upgrade --from ./my-operator-v1 -- ./my-operator
+  CALL --lens -- ./my-operator
   CALL --html report.html --junit report.xml -- ./my-operator`, "CALL", host.Call),
 		Args: func(command *cobra.Command, args []string) error {
 			if host.namesCapstone(command, args) {
@@ -104,6 +105,7 @@ something couldn't be judged, or if the judge itself fails.`,
 	command.Flags().StringVarP(&flags.output, "output", "o", "card", "what to print: card or json")
 	command.Flags().StringVar(&flags.html, "html", "",
 		"write a report with all evidence to this HTML file, and show findings in lens")
+	command.Flags().BoolVar(&flags.lens, "lens", false, "don't judge: show the operator and its samples in lens")
 	command.Flags().StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
 	if host.Capstone != nil {
@@ -175,6 +177,9 @@ func (f *flags) judge(command *cobra.Command, host Host, args []string) (report 
 	}
 	if options.Checks, err = Find(f.only...); err != nil {
 		return report, err
+	}
+	if f.lens {
+		return report, showLive(command, options)
 	}
 	var baseline Report
 	if f.baseline != "" {

@@ -65,7 +65,6 @@ type judge struct {
 	target      *rest.Config
 	client      kubernetes.Interface
 	dynamic     dynamic.Interface
-	direct      dynamic.Interface // without a webhookRetrier
 	mapper      *restmapper.DeferredDiscoveryRESTMapper
 	permissions operator.Permissions
 	webhooks    *operator.LocalWebhooks      // of the first replica; nil if judge.yaml has none
@@ -198,7 +197,7 @@ func (j *judge) isAlone() bool {
 	return !j.isNamespaced() || len(j.crds) > 0 || j.webhooks != nil && !j.hasPlaceholder("{webhooks}")
 }
 
-const longest = 10 * time.Minute // for every check
+const longest = 10 * time.Minute // for a check
 
 func (j *judge) try(ctx context.Context, check Check) Result {
 	t := &attempt{result: Result{Check: check}}
@@ -206,7 +205,8 @@ func (j *judge) try(ctx context.Context, check Check) Result {
 		t.result.Kind = j.samples[0].GetKind()
 	}
 	var cancel context.CancelFunc
-	t.ctx, cancel = context.WithTimeoutCause(ctx, longest, fmt.Errorf("the check didn't end within %v", longest))
+	limit := cmp.Or(check.lasts, longest)
+	t.ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("the check didn't end within %v", limit))
 	defer cancel()
 	return t.try(func() {
 		if why := check.NotFor(j.config); why != "" {
@@ -236,9 +236,6 @@ func (j *judge) readSamples() error {
 }
 
 func (j *judge) connect() (err error) {
-	if j.direct, err = dynamic.NewForConfig(j.target); err != nil {
-		return err
-	}
 	config := rest.CopyConfig(j.target)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return webhookRetrier{next} })
 	if j.client, err = kubernetes.NewForConfig(config); err != nil {

@@ -1,17 +1,24 @@
 package judge_test
 
 import (
+	"bufio"
+	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"example.com/operators/scripts/internal/judge"
 	operators "example.com/operators/scripts/internal/operator"
+	"example.com/operators/scripts/internal/process"
 	"example.com/operators/scripts/internal/testkit"
 )
 
@@ -361,6 +368,44 @@ func TestWebhooks(t *testing.T) {
 	const want = "[while the operator is down, the API server refuses samples]"
 	if got := fmt.Sprint(results[0].Measures); got != want {
 		t.Errorf("webhooks measured %s, want %s", got, want)
+	}
+}
+
+// With --lens, the page shows the operator's requests until Ctrl-C.
+func TestLens(t *testing.T) {
+	t.Parallel()
+	target, _ := testkit.Cluster(t)
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var output process.Buffer
+	command := judge.Command(judge.Host{Cluster: func(context.Context) (*rest.Config, error) { return target, nil }})
+	command.SetOut(&output)
+	file := filepath.Join(testkit.Repository(), "scripts", "judge", "chapters", "01-raw-watch", "judge.yaml")
+	command.SetArgs([]string{"--lens", "-f", file, "--", binary})
+	ended := make(chan error, 1)
+	go func() { ended <- command.ExecuteContext(ctx) }()
+	testkit.Await(t, limitOfCorrect, "lens shows a request", func() error {
+		response, err := http.Get(regexp.MustCompile(`http://\S+`).FindString(output.String()) + "items")
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), `"lane":"requests"`) {
+				return nil
+			}
+		}
+		return fmt.Errorf("the page ends: %w", lines.Err())
+	})
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("got error %v after Ctrl-C, want none", err)
 	}
 }
 

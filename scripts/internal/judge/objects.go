@@ -22,15 +22,11 @@ import (
 
 // api returns the API of the object's resource in its namespace, which is the scenario's by default.
 func (s *scenario) api(object *unstructured.Unstructured) dynamic.ResourceInterface {
-	return s.apiOf(s.dynamic, object)
-}
-
-func (s *scenario) apiOf(client dynamic.Interface, object *unstructured.Unstructured) dynamic.ResourceInterface {
 	mapping := s.mapping(object)
 	if !hasNamespace(mapping) {
-		return client.Resource(mapping.Resource)
+		return s.dynamic.Resource(mapping.Resource)
 	}
-	return client.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), s.namespace))
+	return s.dynamic.Resource(mapping.Resource).Namespace(cmp.Or(object.GetNamespace(), s.namespace))
 }
 
 func (s *scenario) mapping(object *unstructured.Unstructured) *meta.RESTMapping {
@@ -86,10 +82,10 @@ func (s *scenario) create(object *unstructured.Unstructured) *unstructured.Unstr
 	return created
 }
 
-// wouldBe returns an object as the API server would store it, by one of the judge's clients.
-func (s *scenario) wouldBe(client dynamic.Interface, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// wouldBe returns an object as the API server would store it.
+func (s *scenario) wouldBe(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	dryRun := metav1.CreateOptions{FieldManager: manager, DryRun: []string{metav1.DryRunAll}}
-	return s.apiOf(client, object).Create(s.ctx, object, dryRun)
+	return s.api(object).Create(s.ctx, object, dryRun)
 }
 
 // patch changes an object by a JSON merge patch.
@@ -168,10 +164,7 @@ func (s *scenario) remove(how metav1.DeletionPropagation, objects ...*unstructur
 
 // wrote records a write of the judge's, with the version in the answer, or "" after a deletion.
 func (s *scenario) wrote(began time.Time, text string, object *unstructured.Unstructured, version string) {
-	if s.page != nil {
-		resource := s.mapping(object).Resource.Resource
-		s.page.Wrote(began, text, resource, object.GetNamespace(), object.GetName(), version)
-	}
+	s.page.Wrote(began, text, s.mapping(object).Resource.Resource, object.GetNamespace(), object.GetName(), version)
 }
 
 // areGone returns nil if none of the objects exists.

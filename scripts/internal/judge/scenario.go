@@ -46,7 +46,6 @@ type scenario struct {
 	history    *history
 	made       map[types.UID]bool // objects of the kinds that the operator owns, which the judge created
 	replicas   []*replica         // all that were ever started
-	recorder   *lens.Recorder
 	// The webhook configurations that are installed, and the address that they have, or "".
 	installed   []*unstructured.Unstructured
 	installedAt string
@@ -79,8 +78,7 @@ func (s *scenario) isAnothers(namespace string) bool {
 // prepare creates what the samples of this kind need, and begins the history.
 func (s *scenario) prepare() {
 	if s.isRecorded && !s.result.Check.Alone { // which has a thousand objects
-		s.recorder = &lens.Recorder{}
-		s.page = lens.NewObserver(s.recorder, s.ofSamples[0].Resource)
+		s.page = lens.NewObserver(&lens.Recorder{}, s.ofSamples[0].Resource, true)
 	}
 	s.must(s.apply(s.ctx, s.namespace, s.config.InNamespace...))
 	s.follow()
@@ -149,7 +147,7 @@ func (s *scenario) collect() {
 		}
 	}
 	if len(s.result.Findings) > 0 && s.page != nil {
-		s.result.Recorded = s.recorder.All()
+		s.result.Recorded = s.page.Recorder.All()
 	}
 	if len(s.result.Findings) > 0 || s.result.Why != "" {
 		for _, r := range s.replicas {

@@ -59,7 +59,7 @@ func (s *scenario) install(webhooks operator.LocalWebhooks) {
 		s.must(s.mark(configuration, marker.GetName()))
 		s.must(s.applyObject(s.ctx, configuration))
 		s.must(s.soon(func() error {
-			if _, err := s.wouldBe(s.dynamic, marker); !apierrors.IsForbidden(err) {
+			if _, err := s.wouldBe(marker); !apierrors.IsForbidden(err) {
 				return fmt.Errorf("the API server doesn't use the judge's webhook configurations yet (%w)", err)
 			}
 			return nil
@@ -113,13 +113,13 @@ func (s *scenario) removeConverted() {
 	}
 }
 
-// webhookRetrier is a transport that makes client-go retry a request for some seconds if a webhook
-// doesn't answer, because the operator may just have been started or killed.
+// webhookRetrier is a transport that makes client-go retry a request, unless it is a dry run, for some
+// seconds if a webhook doesn't answer, because the operator may just have been started or killed.
 type webhookRetrier struct{ http.RoundTripper }
 
 func (r webhookRetrier) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.RoundTripper.RoundTrip(request)
-	if err != nil || response.StatusCode != http.StatusInternalServerError {
+	if err != nil || response.StatusCode != http.StatusInternalServerError || request.URL.Query().Has("dryRun") {
 		return response, err
 	}
 	defer response.Body.Close()

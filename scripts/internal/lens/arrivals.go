@@ -15,8 +15,8 @@ func (o *Observer) cachesFallBehind(v version) {
 	for _, p := range o.programs {
 		inSight := p.watches[v.resource] && (p.namespace == "" || p.namespace == v.namespace)
 		if inSight && of(p.arrivals, v).by == 0 && p.behind[v.object] == 0 {
-			p.behind[v.object] = o.recorder.Add(Item{
-				Lane: Cache, Program: p.name, At: o.recorder.Get(of(o.versions, v).stored).At, Object: v.object.String(),
+			p.behind[v.object] = o.Recorder.Add(Item{
+				Lane: Cache, Program: p.name, At: o.Recorder.Get(of(o.versions, v).stored).At, Object: v.object.String(),
 				Version: v.resourceVersion, Label: v.object.String(), Causes: []int{of(o.versions, v).stored},
 				Explain: fmt.Sprintf("%s doesn't know the newest version of %s yet.", p.name, v.object),
 			})
@@ -34,7 +34,7 @@ func (o *Observer) received(by string, e faultproxy.WatchEvent) {
 	case e.Type == "BOOKMARK" || e.Type == "ERROR" && !delivered:
 		return
 	case e.Type == "ERROR":
-		o.recorder.Add(Item{
+		o.Recorder.Add(Item{
 			Lane: Events, Program: by, At: milliseconds(e.Received), Until: milliseconds(e.Delivered), Failed: true,
 			Object: e.Watch.Resource, Label: "ERROR " + e.Watch.Resource,
 			Explain: fmt.Sprintf("The API server ends %s's watch of %s with an error. If it is 410 Gone, the history "+
@@ -45,13 +45,13 @@ func (o *Observer) received(by string, e faultproxy.WatchEvent) {
 	v := version{object{e.Watch.Resource, e.Object.Namespace, e.Object.Name}, e.Object.ResourceVersion}
 	arrived := of(p.arrivals, v)
 	if arrived.event == 0 || arrived.by != 0 && !delivered { // a new watch may repeat a version
-		arrived.event = o.recorder.Add(Item{
+		arrived.event = o.Recorder.Add(Item{
 			Lane: Events, Program: by, At: milliseconds(e.Received), Object: v.object.String(), Version: v.resourceVersion,
 			Label:   e.Type + " " + v.object.String(),
 			Explain: fmt.Sprintf("The API server sends %s the event %s for %s.", by, e.Type, v.object),
 		})
 		if state := of(o.versions, v); state.stored != 0 {
-			o.recorder.Cause(state.stored, arrived.event)
+			o.Recorder.Cause(state.stored, arrived.event)
 		} else {
 			state.early = append(state.early, arrived.event)
 		}
@@ -67,7 +67,7 @@ func (o *Observer) listed(p *programState, r audit.Request, list int) {
 	p.watches[r.Resource] = true
 	answered := milliseconds(r.Answered)
 	for listed, state := range o.objects {
-		stored := o.recorder.Get(of(o.versions, state.newest).stored)
+		stored := o.Recorder.Get(of(o.versions, state.newest).stored)
 		if listed.resource != r.Resource || r.Namespace != "" && r.Namespace != listed.namespace ||
 			stored.ID == 0 || stored.At > milliseconds(r.Received) {
 			continue
@@ -77,7 +77,7 @@ func (o *Observer) listed(p *programState, r audit.Request, list int) {
 			continue
 		}
 		o.end(arrived.event, answered, " Before it arrived, the program listed all objects again.")
-		o.recorder.Cause(stored.ID, list)
+		o.Recorder.Cause(stored.ID, list)
 		o.arrived(p, state.newest, list, answered)
 	}
 }
@@ -86,7 +86,7 @@ func (o *Observer) listed(p *programState, r audit.Request, list int) {
 func (o *Observer) arrived(p *programState, v version, by int, at float64) {
 	of(p.arrivals, v).by = by
 	if behind := p.behind[v.object]; behind != 0 {
-		o.end(behind, at, fmt.Sprintf(" That lasted for %.0f ms.", at-o.recorder.Get(behind).At))
+		o.end(behind, at, fmt.Sprintf(" That lasted for %.0f ms.", at-o.Recorder.Get(behind).At))
 		delete(p.behind, v.object)
 	}
 	if managed, found := o.managed(v.object); found {

@@ -94,7 +94,7 @@ func told() *Recorder {
 	s := newStory()
 	s.scaled()
 	s.log(`"Work started" foo="default/<img src=x onerror=alert(1)>"`)
-	return s.recorder
+	return s.Recorder
 }
 
 func TestPageAClickShowsCausesAndEffects(t *testing.T) {
@@ -165,7 +165,7 @@ func TestPageButtonsAct(t *testing.T) {
 func TestPageZoomsToWhatAnActionHasCaused(t *testing.T) {
 	server, _ := startServer(t, &Recorder{})
 	story := newStory()
-	story.recorder = server.recorder
+	story.Recorder = server.recorder
 	tab := openBrowser(t)
 	do(t, tab,
 		chromedp.Navigate(server.URL()),

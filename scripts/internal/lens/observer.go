@@ -18,7 +18,7 @@ import (
 // programs' logs say which event led to which key, and when the work on a key began and ended: see
 // work.go.
 type Observer struct {
-	recorder *Recorder
+	Recorder *Recorder
 	resource string // of the kind that the programs manage, such as foos
 	// Nobody knows the programs' logs. Then a request is linked to the event before it.
 	withoutLogs bool
@@ -122,17 +122,11 @@ type sent struct {
 	received float64
 }
 
-// NewObserver returns an observer of programs that manage this resource, such as foos, and whose logs
-// it isn't told.
-func NewObserver(recorder *Recorder, resource string) *Observer {
-	o := newObserver(recorder, resource)
-	o.withoutLogs = true
-	return o
-}
-
-func newObserver(recorder *Recorder, resource string) *Observer {
+// NewObserver returns an observer of programs that manage this resource, such as foos. It may not be
+// told their logs.
+func NewObserver(recorder *Recorder, resource string, withoutLogs bool) *Observer {
 	return &Observer{
-		recorder: recorder, resource: resource,
+		Recorder: recorder, resource: resource, withoutLogs: withoutLogs,
 		objects: map[object]*objectState{}, uids: map[types.UID]object{}, versions: map[version]*versionState{}, programs: map[string]*programState{},
 	}
 }
@@ -145,8 +139,12 @@ func (o *Observer) Follow(name, namespace string, proxy *faultproxy.Proxy) {
 }
 
 // Wrote records what the actor of the page has done since began. If that was a write of an object, it
-// has the version in the answer, or "" after a deletion. Otherwise, all after text is "".
+// has the version in the answer, or "" after a deletion. Otherwise, all after text is "". A nil Observer
+// records nothing.
 func (o *Observer) Wrote(began time.Time, text, resource, namespace, name, resourceVersion string) {
+	if o == nil {
+		return
+	}
 	item := Item{Lane: Actions, At: milliseconds(began), Until: milliseconds(time.Now()), Label: text}
 	o.acted(item, object{resource, namespace, name}, resourceVersion)
 }
@@ -191,13 +189,13 @@ func (o *Observer) managed(one object) (managed object, found bool) {
 
 // during reports whether an item lasted at that time, or had ended only slack milliseconds before.
 func (o *Observer) during(id int, at, slack float64) bool {
-	item := o.recorder.Get(id)
+	item := o.Recorder.Get(id)
 	return at >= item.At && at <= item.Until+slack
 }
 
 // end ends an item that lasts, if there is one, and adds to its explanation.
 func (o *Observer) end(id int, at float64, explain string) {
-	o.recorder.Update(id, func(item *Item) {
+	o.Recorder.Update(id, func(item *Item) {
 		item.Until = at
 		item.Explain += explain
 	})

@@ -23,7 +23,7 @@ type story struct {
 }
 
 func newStory() *story {
-	return &story{newObserver(&Recorder{}, "foos"), time.Now().Add(-time.Second)}
+	return &story{NewObserver(&Recorder{}, "foos", false), time.Now().Add(-time.Second)}
 }
 
 // later lets a millisecond pass, so that the order is clear.
@@ -120,10 +120,10 @@ func (s *story) scaled() {
 // links are the items and what caused them, as text.
 func (s *story) links() (links []string) {
 	labels := map[int]string{}
-	for _, item := range s.recorder.All() {
+	for _, item := range s.Recorder.All() {
 		labels[item.ID] = string(item.Lane) + ": " + item.Label
 	}
-	for _, item := range s.recorder.All() {
+	for _, item := range s.Recorder.All() {
 		for _, cause := range item.Causes {
 			links = append(links, labels[item.ID]+" <- "+labels[cause])
 		}
@@ -133,7 +133,7 @@ func (s *story) links() (links []string) {
 
 // lasts reports whether an item of a lane hasn't ended.
 func (s *story) lasts(lane Lane) bool {
-	return slices.ContainsFunc(s.recorder.All(), func(item Item) bool { return item.Lane == lane && item.Until == 0 })
+	return slices.ContainsFunc(s.Recorder.All(), func(item Item) bool { return item.Lane == lane && item.Until == 0 })
 }
 
 func TestWhatCausedWhat(t *testing.T) {
@@ -423,7 +423,7 @@ func TestErrorsOfWatches(t *testing.T) {
 		failed.Delivered = s.now
 		s.received("03", failed) // and passed on
 	}
-	items := s.recorder.All()
+	items := s.Recorder.All()
 	if len(items) != 2 || items[1].Label != "ERROR foos" || !items[1].Failed {
 		t.Errorf("got %+v, want two errors", items)
 	}
@@ -440,7 +440,7 @@ func TestAConflictIsNormal(t *testing.T) {
 	})
 	s.log(`"Work finished" foo="default/web" err=%q`,
 		`update the status: Operation cannot be fulfilled on foos "web": the object has been modified`)
-	for _, item := range s.recorder.All()[1:] { // the request, the work, and the wait for the next try
+	for _, item := range s.Recorder.All()[1:] { // the request, the work, and the wait for the next try
 		if !item.Conflict {
 			t.Errorf("%+v isn't a conflict", item)
 		}
@@ -480,10 +480,10 @@ func TestWorkIsExplained(t *testing.T) {
 	} {
 		s := newStory()
 		tell(s)
-		if !slices.ContainsFunc(s.recorder.All(), func(item Item) bool {
+		if !slices.ContainsFunc(s.Recorder.All(), func(item Item) bool {
 			return item.Lane == Work && strings.Contains(item.Explain, want)
 		}) {
-			t.Errorf("no work says %q: %+v", want, s.recorder.All())
+			t.Errorf("no work says %q: %+v", want, s.Recorder.All())
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"crypto/subtle"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -37,6 +38,15 @@ type actor interface {
 	// Do carries out an action.
 	Do(ctx context.Context, action Action) error
 }
+
+// Judged is the actor of an operator of this name, to which the judge does everything.
+type Judged string
+
+func (j Judged) Controls() Controls {
+	return Controls{Title: string(j), Programs: []string{"replica 1"}, Objects: []string{}, Buttons: []Button{}, Actor: "the judge"}
+}
+
+func (Judged) Do(context.Context, Action) error { return errors.New("there are no buttons") }
 
 // Controls are what the page offers.
 type Controls struct {

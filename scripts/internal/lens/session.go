@@ -95,7 +95,7 @@ func Start(ctx context.Context, options Options) (s *Session, err error) {
 	s.sample = samples[0]
 	kind := s.sample.GroupVersionKind()
 	s.resource = kind.GroupVersion().WithResource(plural(kind.Kind))
-	s.observer = newObserver(s.Recorder, s.resource.Resource)
+	s.observer = NewObserver(s.Recorder, s.resource.Resource, false)
 	for _, p := range options.Programs {
 		if err := s.add(ctx, p); err != nil {
 			return nil, errors.Join(err, s.Close())

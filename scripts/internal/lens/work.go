@@ -84,11 +84,11 @@ func (o *Observer) queued(p *programState, e entry) {
 	if key.queued == 0 {
 		key.queued = o.waits(p, e.key(), milliseconds(e.at), e.key(), fmt.Sprintf("The key %s waits for a worker.", e.key()))
 	} else {
-		o.recorder.Update(key.queued, func(item *Item) {
+		o.Recorder.Update(key.queued, func(item *Item) {
 			item.Explain += " Meanwhile it was queued again, but the queue still holds it only once."
 		})
 	}
-	o.recorder.Cause(p.logged, key.queued)
+	o.Recorder.Cause(p.logged, key.queued)
 }
 
 // waits adds an item to the lane of the queue, which lasts.
@@ -96,7 +96,7 @@ func (o *Observer) waits(p *programState, key string, from float64, label, expla
 	if p.retries == framework {
 		explain += workedOut
 	}
-	return o.recorder.Add(Item{Lane: Queue, Program: p.name, At: from, Object: key, Label: label, Explain: explain})
+	return o.Recorder.Add(Item{Lane: Queue, Program: p.name, At: from, Object: key, Label: label, Explain: explain})
 }
 
 // workStarted is called when a reconcile call begins.
@@ -104,10 +104,10 @@ func (o *Observer) workStarted(p *programState, e entry) {
 	name, at := e.key(), milliseconds(e.at)
 	key := of(p.keys, name)
 	if p.retries == framework && len(key.news) > 0 {
-		since := min(at, o.recorder.Get(key.news[0]).Until)
+		since := min(at, o.Recorder.Get(key.news[0]).Until)
 		key.queued = o.waits(p, name, since, name, fmt.Sprintf("The key %s waits for a worker.", name))
 		for _, event := range key.news {
-			o.recorder.Cause(event, key.queued)
+			o.Recorder.Cause(event, key.queued)
 		}
 	}
 	// In controller-runtime's queue, an event also ends the wait for a retry. In client-go's, the
@@ -122,11 +122,11 @@ func (o *Observer) workStarted(p *programState, e entry) {
 		cause = cmp.Or(key.logged, p.logged)
 	}
 	key.news, key.logged, key.queued = nil, 0, 0
-	key.working = o.recorder.Add(Item{
+	key.working = o.Recorder.Add(Item{
 		Lane: Work, Program: p.name, At: at, Object: name, Label: name,
 		Explain: fmt.Sprintf("%s compares the actual state of %s with its desired state.", p.name, name),
 	})
-	o.recorder.Cause(cause, key.working)
+	o.Recorder.Cause(cause, key.working)
 }
 
 // workFinished is called when a reconcile call has ended.
@@ -160,7 +160,7 @@ func (o *Observer) workFinished(p *programState, e entry) {
 	if conflict {
 		because = conflicted
 	}
-	o.recorder.Update(work, func(item *Item) { item.Failed, item.Conflict, item.Detail = true, conflict, failure })
+	o.Recorder.Update(work, func(item *Item) { item.Failed, item.Conflict, item.Detail = true, conflict, failure })
 	if p.retries == never {
 		o.end(work, at, because+" Nothing retries it before the next event.")
 		return
@@ -169,7 +169,7 @@ func (o *Observer) workFinished(p *programState, e entry) {
 	o.waitsAgain(p, e, work, fmt.Sprintf("%s, failure %d", name, key.failures),
 		fmt.Sprintf("The work on %s has failed (failure %d in a row). Its key waits for its next try, "+
 			"twice as long after each failure, or until an earlier retry is due.", name, key.failures))
-	o.recorder.Update(key.waiting, func(item *Item) { item.Failed, item.Conflict = true, conflict })
+	o.Recorder.Update(key.waiting, func(item *Item) { item.Failed, item.Conflict = true, conflict })
 	// The chapters' backoff: 5 ms, twice as long after each failure, up to a minute.
 	key.due = at + math.Min(5*math.Pow(2, float64(key.failures-1)), 60_000)
 }
@@ -185,18 +185,18 @@ func (o *Observer) waitsAgain(p *programState, e entry, work int, label, explain
 	key, at := of(p.keys, e.key()), milliseconds(e.at)
 	o.end(key.waiting, at, "")
 	key.waiting = o.waits(p, e.key(), at, label, explain)
-	o.recorder.Cause(work, key.waiting)
+	o.Recorder.Cause(work, key.waiting)
 }
 
 // claimRequests links a reconcile call that ends to the requests that it has sent, and returns their
 // number. A request about an object whose owner isn't known may be any call's.
 func (o *Observer) claimRequests(p *programState, key string, work int, ended float64) (claimed int) {
-	began := o.recorder.Get(work).At
+	began := o.Recorder.Get(work).At
 	p.requests = slices.DeleteFunc(p.requests, func(request sent) bool {
 		managed, found := o.managed(request.object)
 		mine := work != 0 && request.received >= began && request.received <= ended && (!found || managed.key() == key)
 		if mine {
-			o.recorder.Cause(work, request.item)
+			o.Recorder.Cause(work, request.item)
 			claimed++
 		}
 		return mine

@@ -29,7 +29,7 @@ func (o *Observer) acted(item Item, target object, resourceVersion string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	item.Object, item.Version = target.String(), resourceVersion
-	id := o.recorder.Add(item)
+	id := o.Recorder.Add(item)
 	if target != (object{}) {
 		o.wrote(target, id, resourceVersion, !item.Failed)
 	}
@@ -43,7 +43,7 @@ func (o *Observer) requested(by string, r audit.Request) {
 		return // discovery
 	}
 	p, target := o.program(by), objectOf(r)
-	id := o.recorder.Add(Item{
+	id := o.Recorder.Add(Item{
 		Lane: Requests, Program: by, At: milliseconds(r.Received), Until: milliseconds(r.Answered),
 		Label:  fmt.Sprintf("%s %s %d", r.Verb, object{r.Resource, r.Namespace, r.Name}, r.Code),
 		Object: target.String(), Version: r.ResourceVersion, Failed: failed(r), Conflict: r.Code == http.StatusConflict,
@@ -61,7 +61,7 @@ func (o *Observer) requested(by string, r audit.Request) {
 	switch {
 	case r.Verb == "watch" || r.IsElection():
 	case o.withoutLogs:
-		o.recorder.Cause(o.newsBefore(p, target, milliseconds(r.Received)), id)
+		o.Recorder.Cause(o.newsBefore(p, target, milliseconds(r.Received)), id)
 	default:
 		p.requests = append(p.requests, sent{id, target, milliseconds(r.Received)})
 	}
@@ -80,7 +80,7 @@ func (o *Observer) newsBefore(p *programState, target object, at float64) (newes
 			if found && key != managed.key() || item <= newest {
 				break
 			}
-			if o.recorder.Get(item).Until <= at {
+			if o.Recorder.Get(item).Until <= at {
 				newest = item
 			}
 		}
@@ -94,7 +94,7 @@ func (o *Observer) otherRequested(r audit.Request) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	target := objectOf(r)
-	id := o.recorder.Add(Item{
+	id := o.Recorder.Add(Item{
 		Lane: Others, At: milliseconds(r.Received), Until: milliseconds(r.Answered),
 		Label:  fmt.Sprintf("%s: %s %s %d", r.Client(), r.Verb, object{r.Resource, r.Namespace, r.Name}, r.Code),
 		Object: target.String(), Failed: failed(r), Conflict: r.Code == http.StatusConflict,
@@ -108,7 +108,7 @@ func (o *Observer) otherRequested(r audit.Request) {
 	o.wrote(target, id, "", r.Code < 300)
 	if r.Verb == "delete" && strings.HasSuffix(r.Client(), "garbage-collector") { // because its owner is gone
 		if owner, found := o.managed(target); found {
-			o.recorder.Cause(of(o.objects, owner).deleted, id)
+			o.Recorder.Cause(of(o.objects, owner).deleted, id)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (o *Observer) Stored(resource string, seen *unstructured.Unstructured, dele
 	if deleted {
 		item.Label, item.Explain = item.Label+" is deleted", fmt.Sprintf("The API server has deleted %s.", target)
 	}
-	v.stored = o.recorder.Add(item)
+	v.stored = o.Recorder.Add(item)
 	state.newest = id
 	if deleted {
 		state.newest, state.deleted = version{}, v.stored
@@ -190,9 +190,9 @@ func (o *Observer) Stored(resource string, seen *unstructured.Unstructured, dele
 		o.linkByTime(state)
 	}
 	for _, event := range v.early { // a program's watch was faster than lens's
-		o.recorder.Cause(v.stored, event)
-		sent := o.recorder.Get(event).At
-		o.recorder.Update(v.stored, func(item *Item) {
+		o.Recorder.Cause(v.stored, event)
+		sent := o.Recorder.Get(event).At
+		o.Recorder.Update(v.stored, func(item *Item) {
 			item.At = min(item.At, sent-0.01)
 			item.Until = item.At
 		})
@@ -206,12 +206,12 @@ func (o *Observer) link(v *versionState) {
 	if v.writer == 0 || v.stored == 0 {
 		return
 	}
-	answered := o.recorder.Get(v.writer).Until
-	o.recorder.Update(v.stored, func(item *Item) {
+	answered := o.Recorder.Get(v.writer).Until
+	o.Recorder.Update(v.stored, func(item *Item) {
 		item.At = min(item.At, answered)
 		item.Until = item.At
 	})
-	o.recorder.Cause(v.writer, v.stored)
+	o.Recorder.Cause(v.writer, v.stored)
 }
 
 // linkByTime links versions to writes that don't say that they wrote them.
@@ -225,7 +225,7 @@ func (o *Observer) linkByTime(state *objectState) {
 
 // writerOf returns the write during which a version was stored, or 0.
 func (o *Observer) writerOf(state *objectState, v *versionState) int {
-	at := o.recorder.Get(v.stored).At
+	at := o.Recorder.Get(v.stored).At
 	if v.freed {
 		for _, write := range slices.Backward(state.writes) {
 			if o.during(write, at, usualLate) {
@@ -246,10 +246,10 @@ func (o *Observer) writerOf(state *objectState, v *versionState) int {
 // linkCalls links calls of webhooks to the write during which they happened.
 func (o *Observer) linkCalls(state *objectState) {
 	state.calls = slices.DeleteFunc(state.calls, func(call int) bool {
-		at := o.recorder.Get(call).At
+		at := o.Recorder.Get(call).At
 		i := slices.IndexFunc(state.writes, func(write int) bool { return o.during(write, at, 0) })
 		if i >= 0 {
-			o.recorder.Cause(state.writes[i], call)
+			o.Recorder.Cause(state.writes[i], call)
 		}
 		return i >= 0
 	})
@@ -258,7 +258,7 @@ func (o *Observer) linkCalls(state *objectState) {
 // called is called when a webhook has received a request, and answered when it has answered.
 func (o *Observer) called(p *programState, e entry) {
 	target := object{e.values["resource"], e.values["namespace"], e.values["name"]}
-	id := o.recorder.Add(Item{
+	id := o.Recorder.Add(Item{
 		Lane: Admission, Program: p.name, At: milliseconds(e.at), Object: target.String(), Label: target.String(),
 		Explain: fmt.Sprintf("Before it stored %s, the API server called a webhook of %s, "+
 			"which may change or refuse the object.", target, p.name),
@@ -270,7 +270,7 @@ func (o *Observer) called(p *programState, e entry) {
 }
 
 func (o *Observer) answered(p *programState, e entry) {
-	o.recorder.Update(p.calls[e.values["requestID"]], func(item *Item) {
+	o.Recorder.Update(p.calls[e.values["requestID"]], func(item *Item) {
 		item.Until = milliseconds(e.at)
 		if item.Failed = e.values["allowed"] == "false"; item.Failed {
 			item.Label += " is refused"

@@ -130,15 +130,13 @@ func restrict(webhook map[string]any, namespace string, clusterScoped bool) {
 	only := map[string]any{"key": corev1.LabelMetadataName, "operator": "In", "values": []any{namespace}}
 	all, _, _ := unstructured.NestedSlice(webhook, "namespaceSelector", "matchExpressions")
 	_ = unstructured.SetNestedSlice(webhook, append(all, only), "namespaceSelector", "matchExpressions")
-	rules, _ := webhook["rules"].([]any)
-	if clusterScoped {
-		return
+	if rules, _ := webhook["rules"].([]any); !clusterScoped {
+		webhook["rules"] = slices.DeleteFunc(rules, func(rule any) bool {
+			isForCluster := rule.(map[string]any)["scope"] == "Cluster"
+			rule.(map[string]any)["scope"] = "Namespaced"
+			return isForCluster
+		})
 	}
-	webhook["rules"] = slices.DeleteFunc(rules, func(rule any) bool {
-		isNamespaced := rule.(map[string]any)["scope"] != "Cluster"
-		rule.(map[string]any)["scope"] = "Namespaced"
-		return !isNamespaced
-	})
 }
 
 // Convert changes a CRD so that this operator converts objects between its versions, at the path that

@@ -155,7 +155,7 @@ function lanes() {
       if (lane !== 'admission' || hasWebhooks.has(program)) all.push({ lane, program });
     }
   }
-  if (controls.replay) return all.filter(({ lane, program }) => filled.has(lane + program));
+  if (controls.replay || controls.actor) return all.filter(({ lane, program }) => filled.has(lane + program));
   return all;
 }
 
@@ -568,7 +568,7 @@ function show(next) {
     groups.get(button.group).push(button);
   }
   const focused = document.activeElement?.dataset?.action;
-  $('controls').hidden = Boolean(controls.replay);
+  $('controls').hidden = Boolean(controls.replay || controls.actor);
   $('buttons').replaceChildren(...[...groups].map(([group, buttons]) => {
     const set = element('fieldset', '');
     set.append(element('legend', group));
