@@ -108,6 +108,7 @@ something couldn't be judged, or if the judge itself fails.`,
 	command.Flags().BoolVar(&flags.lens, "lens", false, "don't judge: show the operator and its samples in lens")
 	command.Flags().StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	command.Flags().StringVar(&flags.baseline, "baseline", "", "an earlier JSON report, whose findings don't count")
+	command.MarkFlagsMutuallyExclusive("lens", "html")
 	if host.Capstone != nil {
 		command.Use += " | judge NN/K [-- ARG...]"
 		command.Long += `

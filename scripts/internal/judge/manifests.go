@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,6 +35,9 @@ func (j *judge) apply(ctx context.Context, namespace string, files ...string) er
 			}
 			if j.webhooks != nil && object.GetKind() == crdKind && j.webhooks.Convert(object) {
 				j.crds = append(j.crds, object)
+			}
+			if strings.HasSuffix(object.GetKind(), "WebhookConfiguration") {
+				err = problem.New("%s would stay in the cluster", title(object)).ToDo("list its file in webhooks instead")
 			}
 			if err == nil {
 				err = j.applyObject(ctx, object)

@@ -42,7 +42,8 @@ func (s *scenario) start(more ...string) *replica {
 	if s.webhooks != nil {
 		if err := s.soon(r.serves); err != nil {
 			s.fails.Store(true)
-			s.unable("the operator doesn't serve its webhooks: %s\n%s", plain(err), ownLines(r.Log()))
+			s.found(Error, s.diagnosis(s.samples[0]), "the operator doesn't serve its webhooks: %s", plain(err))
+			s.unable("see the finding")
 		}
 		s.install(r.webhooks)
 	}

@@ -4,11 +4,9 @@ package judge
 // port of the newest replica.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,6 +48,9 @@ func (s *scenario) install(webhooks operator.LocalWebhooks) {
 	s.convertAt(webhooks)
 	configurations, err := webhooks.Configurations(s.namespace, s.isClusterScoped, s.config.Webhooks...)
 	s.must(err)
+	if len(configurations)+len(s.crds) == 0 {
+		s.unable("the files that judge.yaml lists in webhooks have no webhook configuration")
+	}
 	s.installed, s.installedAt = configurations, webhooks.Address
 	for _, configuration := range configurations {
 		configuration.SetName(s.namespace + "-" + configuration.GetName())
@@ -113,23 +114,15 @@ func (s *scenario) removeConverted() {
 	}
 }
 
-// webhookRetrier is a transport that makes client-go retry a request, unless it is a dry run, for some
-// seconds if a webhook doesn't answer, because the operator may just have been started or killed.
+// webhookRetrier is a transport that makes client-go retry requests that fail with status 500, unless
+// they are dry runs, for some seconds: a webhook may not answer, because the operator has just been
+// started or killed.
 type webhookRetrier struct{ http.RoundTripper }
 
 func (r webhookRetrier) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.RoundTripper.RoundTrip(request)
-	if err != nil || response.StatusCode != http.StatusInternalServerError || request.URL.Query().Has("dryRun") {
-		return response, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, err
-	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	if bytes.Contains(body, []byte("failed calling webhook")) || bytes.Contains(body, []byte("conversion webhook")) {
+	if err == nil && response.StatusCode == http.StatusInternalServerError && !request.URL.Query().Has("dryRun") {
 		response.Header.Set("Retry-After", "1")
 	}
-	return response, nil
+	return response, err
 }

@@ -88,7 +88,8 @@ func (l LocalWebhooks) Answers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	trust := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: time.Second}, Config: trust}
 	connection, err := dialer.DialContext(ctx, "tcp", l.Address)
 	if err != nil {
 		return err
