@@ -72,8 +72,8 @@ type watch struct {
 // editors write, rename and delete several.
 const debounce = 100 * time.Millisecond
 
-// run checks an exercise at once, and again at each save. When it passes, the next one is checked at its
-// first save.
+// run checks an exercise at once, and again at each save. When it passes, run waits for the first save
+// of the next one.
 func (w *watch) run(ctx context.Context, first exercises.Exercise) error {
 	if err := w.open(first); err != nil {
 		return err

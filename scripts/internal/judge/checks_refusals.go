@@ -61,7 +61,8 @@ func badInputIsRefused(s *scenario) {
 			continue // the API server or a webhook refuses it, which is best
 		}
 		if apierrors.IsInternalError(err) {
-			s.found(Warning, []Evidence{noted("%v", err)}, "the bad input %q is refused as an internal error, which doesn't tell users what is wrong", bad.Name)
+			s.found(Warning, []Evidence{noted("%v", err)},
+				"the bad input %q is refused as an internal error, which doesn't tell users what is wrong", bad.Name)
 			continue
 		}
 		s.must(err)

@@ -47,16 +47,16 @@ func survivesWithoutWebhooks(s *scenario) {
 		s.must(object.UnmarshalJSON([]byte(content)))
 		object.SetName("judge-other")
 		if isRefused(object) {
-			refusal := noted("the API server refuses a new %s, because it can't call one of the operator's webhooks", object.GetKind())
-			s.foundAlso(Warning, []Evidence{refusal}, "while the operator is down, others can't create their own objects", "a "+object.GetKind())
+			kind := object.GetKind()
+			refusal := noted("the API server refuses a new %s, because it can't call one of the operator's webhooks", kind)
+			s.foundAlso(Warning, []Evidence{refusal}, "while the operator is down, others can't create their own objects",
+				"a "+kind)
 		}
 	}
 	meanwhile := s.sample("meanwhile")
-	refused := isRefused(meanwhile)
-	if refused {
-		s.measure("while the operator is down, the API server refuses samples")
-	} else {
-		s.measure("while the operator is down, the API server accepts samples that no webhook has seen")
+	isAccepted := !isRefused(meanwhile)
+	s.measure("while the operator is down, the API server accepts new samples: %t", isAccepted)
+	if isAccepted {
 		meanwhile = s.create(meanwhile)
 	}
 	began := time.Now()
@@ -66,7 +66,7 @@ func survivesWithoutWebhooks(s *scenario) {
 	if !s.promise(began, s.config.Limits.Recover, before, r.serves, otherwise+"serve them") {
 		return
 	}
-	if refused {
+	if !isAccepted {
 		meanwhile = s.create(meanwhile)
 	}
 	s.recovers(began, meanwhile, otherwise+"do its work")

@@ -365,7 +365,7 @@ func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	results := judgedWith(t, withWebhooks, limitOfCorrect, limitOfCorrect, "webhooks", "bad-input", "restart", "F5")
 	foundNothing(t, results)
-	const want = "[while the operator is down, the API server refuses samples]"
+	const want = "[while the operator is down, the API server accepts new samples: false]"
 	if got := fmt.Sprint(results[0].Measures); got != want {
 		t.Errorf("webhooks measured %s, want %s", got, want)
 	}

@@ -43,7 +43,7 @@ func (s *scenario) start(more ...string) *replica {
 		if err := s.soon(r.serves); err != nil {
 			s.fails.Store(true)
 			s.found(Error, s.diagnosis(s.samples[0]), "the operator doesn't serve its webhooks: %s", plain(err))
-			s.unable("see the finding")
+			s.unable("the check can't go on without the webhooks")
 		}
 		s.install(r.webhooks)
 	}

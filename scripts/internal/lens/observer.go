@@ -138,9 +138,9 @@ func (o *Observer) Follow(name, namespace string, proxy *faultproxy.Proxy) {
 	proxy.FollowEvents(func(event faultproxy.WatchEvent) { o.received(name, event) })
 }
 
-// Wrote records what the actor of the page has done since began. If that was a write of an object, it
-// has the version in the answer, or "" after a deletion. Otherwise, all after text is "". A nil Observer
-// records nothing.
+// Wrote records what the actor of the page has done since began. If that was a write of an object,
+// resourceVersion is the one in the answer, or "" after a deletion. Otherwise, all after text is "".
+// A nil Observer records nothing.
 func (o *Observer) Wrote(began time.Time, text, resource, namespace, name, resourceVersion string) {
 	if o == nil {
 		return

@@ -23,7 +23,7 @@ const (
 	usualLate = 100
 )
 
-// acted is called when the actor has done something, and perhaps has written an object. resourceVersion is ""
+// acted is called when the actor has done something, perhaps a write. resourceVersion is ""
 // if the answer has none.
 func (o *Observer) acted(item Item, target object, resourceVersion string) {
 	o.mutex.Lock()

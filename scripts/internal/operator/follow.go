@@ -13,8 +13,8 @@ import (
 )
 
 // Follow calls see with each version of the objects of these resources in a namespace, and with their
-// resource. Of a deleted object, that is the last version known. Follow returns when the existing objects are listed, and goes on
-// until ctx ends. Calls for different resources are concurrent.
+// resource. Of a deleted object, that is the last version known. Follow returns when it has listed the
+// existing objects, and goes on until ctx ends. Calls for different resources are concurrent.
 func Follow(
 	ctx context.Context, client dynamic.Interface, namespace string, resources []schema.GroupVersionResource,
 	see func(schema.GroupVersionResource, watch.EventType, *unstructured.Unstructured),
